@@ -1,0 +1,230 @@
+"""What the core needs from the outside. Every port is async, and one contract suite runs over all that implement it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from rag.types import (
+        Answer,
+        Candidate,
+        Document,
+        Entry,
+        Indexed,
+        Listing,
+        Passage,
+        Piece,
+        Problem,
+        Progress,
+        Prompt,
+        Run,
+        Search,
+        Signature,
+        Thread,
+        Turn,
+        Vector,
+    )
+
+
+# --- models ---------------------------------------------------------------------------------------------------------
+
+
+class Embedder(Protocol):
+    """Texts to vectors of unit length. Any text is taken: empty, with NUL, with lone surrogates, a megabyte long.
+
+    `name` changes whenever the vectors do: it is part of an index's signature.
+    """
+
+    name: str
+    dimension: int
+
+    async def embed_question(self, text: str) -> Vector: ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text, in order. Safe to call several times at once: that is how it is kept busy."""
+        ...
+
+
+class Reranker(Protocol):
+    """How well each passage answers a question, by a stronger model than retrieval's."""
+
+    name: str
+
+    async def rerank(self, question: str, passages: Sequence[Passage], *, seconds: float) -> list[float | None]:
+        """One score a passage, in order, the higher the better; None for a passage that had no time left."""
+        ...
+
+
+class Writer(Protocol):
+    """Streams an answer, and native citations where the model gives them; the last piece is a `Usage`.
+
+    `is_model` False says that it writes by rule: it can neither condense a question nor combine partial answers.
+    `context_tokens` bounds prompt and answer together.
+    """
+
+    name: str
+    is_model: bool
+    context_tokens: int
+
+    def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        """Consume under `contextlib.aclosing`. Raises ModelError."""
+        ...
+
+
+# --- documents ------------------------------------------------------------------------------------------------------
+
+
+class DocumentSource(Protocol):
+    """Where documents come from: files, a website, a repository."""
+
+    async def list(self) -> tuple[list[Listing], list[Problem]]:
+        """Every document there is, in a stable order, without reading any; and what cannot be one, with its reason."""
+        ...
+
+    async def read(self, listing: Listing) -> Document:
+        """Raises Unreadable, and nothing else, whatever the file holds."""
+        ...
+
+
+# --- stores ---------------------------------------------------------------------------------------------------------
+
+
+class IndexWriter(Protocol):
+    """One run's hold on one base's index. `build` names the index that is written: the live one or one beside it."""
+
+    build: str
+    rebuilding: bool
+
+    async def vectors(self, digests: Collection[str]) -> Mapping[str, Vector]:
+        """The vectors that passages of these digests already have in this build."""
+        ...
+
+    async def put(self, document: str, passages: Sequence[Indexed]) -> None:
+        """Replace all passages of one document, atomically. Searches see it from the next `publish` on."""
+        ...
+
+    async def remove(self, documents: Collection[str]) -> None: ...
+
+    async def counts(self) -> Mapping[str, int]:
+        """Passages by document, as written so far."""
+        ...
+
+    async def publish(self, *, switch: bool = False) -> None:
+        """Make what was written searchable, at once. `switch` puts a build that was made beside in the live one's place."""
+        ...
+
+
+class PassageIndex(Protocol):
+    """Passages of one knowledge base, found by terms and by vector."""
+
+    async def search(self, base: str, search: Search) -> list[Candidate]:
+        """The candidates of both ranked lists, each once, with both raw scores; [] for a base not indexed yet."""
+        ...
+
+    async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
+        """In the order asked for. Ids come from a `search` just made; one that is gone since is left out."""
+        ...
+
+    async def neighbours(self, base: str, document: str, first: int, last: int) -> list[Passage]:
+        """The document's passages with ordinals `first` to `last`, both included, in order."""
+        ...
+
+    async def signature(self, base: str) -> Signature | None:
+        """What the live index was made with; None where there is none."""
+        ...
+
+    async def size(self, base: str) -> int:
+        """How many passages can be found."""
+        ...
+
+    async def languages(self, base: str) -> tuple[str, ...]:
+        """The languages of the passages, the most frequent first."""
+        ...
+
+    def write(self, base: str, signature: Signature) -> AbstractAsyncContextManager[IndexWriter]:
+        """Begin or take up again a run: on the live index if its signature is equal, else on one beside it."""
+        ...
+
+    async def drop(self, base: str) -> None: ...
+
+
+class Catalog(Protocol):
+    """What is indexed, with which stamp and digest; who runs; what each base was set to by command."""
+
+    async def entries(self, base: str, build: str) -> Mapping[str, Entry]: ...
+
+    async def record(self, base: str, build: str, entries: Sequence[Entry]) -> None: ...
+
+    async def remove(self, base: str, build: str, documents: Collection[str]) -> None: ...
+
+    async def keep_only(self, base: str, build: str) -> None:
+        """Forget the entries of every other build."""
+        ...
+
+    def lease(self, base: str, owner: str, *, seconds: float = 30.0) -> AbstractAsyncContextManager[None]:
+        """Hold the one run of a base, renewed until left. Raises RunInProgress, with the other run's progress in words."""
+        ...
+
+    async def report(self, progress: Progress) -> None:
+        """Note how the run stands, for others to see."""
+        ...
+
+    async def progress(self, base: str) -> Progress | None:
+        """The newest run of a base, as last reported."""
+        ...
+
+    async def remembered(self, key: str) -> Mapping[str, object] | None:
+        """A value kept by name (calibration, sources given by command)."""
+        ...
+
+    async def remember(self, key: str, value: Mapping[str, object]) -> None: ...
+
+
+class Memory(Protocol):
+    """Threads, and the runs that explain them."""
+
+    async def recall(self, thread: Thread, turns: int) -> list[Turn]:
+        """The newest `turns` turns, oldest first; 0 gives none."""
+        ...
+
+    async def remember(self, thread: Thread, asked: Turn, answer: Answer, run: Run) -> None:
+        """Store question, full answer and run together, or none of them."""
+        ...
+
+    async def fail(self, thread: Thread, asked: Turn, failure: str, run: Run) -> None:
+        """Store a question that got no answer, with why; no part of an answer is kept."""
+        ...
+
+    async def adopt(self, thread: Thread, turns: Sequence[Turn]) -> None:
+        """Store what was said before we were asked; a thread that has turns already is left as it is."""
+        ...
+
+    async def forget(self, thread: Thread) -> int:
+        """Delete a thread's memory; how many turns went."""
+        ...
+
+    async def run(self, id: str) -> Run | None:  # noqa: A002 - the word for it
+        """A run by its id, or by a beginning of it that no other run shares."""
+        ...
+
+    async def last_run(self, thread: Thread) -> Run | None: ...
+
+
+# --- watching -------------------------------------------------------------------------------------------------------
+
+
+class Observer(Protocol):
+    """Told of each step's start, end and error, by name; what it raises is logged and breaks nothing."""
+
+    def on_start(self, run: str, step: str) -> None: ...
+
+    def on_end(self, run: str, step: str, seconds: float, notes: Mapping[str, object]) -> None: ...
+
+    def on_error(self, run: str, step: str, error: BaseException) -> None: ...
+
+
+OnDraft = "Callable[[str], None]"  # all the text so far, so a late one can be skipped
+OnProgress = "Callable[[Progress], None]"
