@@ -139,6 +139,21 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Lookup:
+    """A question made ready for searching, and how.
+
+    `question` stands by itself. `lexical` holds texts with their weights, whose words make the terms; `dense` is the
+    text that is embedded. `notes` say what was tried and rejected.
+    """
+
+    question: str
+    lexical: tuple[tuple[str, int], ...]
+    dense: str
+    how: Literal["as asked", "rewritten", "expanded"] = "as asked"
+    notes: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Search:
     """What is looked for: terms (a term that stands twice weighs twice), and a vector where there is one.
 
