@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from rag.types import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from rag.types import (
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
         Passage,
         Piece,
         Problem,
-        Progress,
         Prompt,
         Run,
         Search,
@@ -226,5 +228,5 @@ class Observer(Protocol):
     def on_error(self, run: str, step: str, error: BaseException) -> None: ...
 
 
-OnDraft = "Callable[[str], None]"  # all the text so far, so a late one can be skipped
-OnProgress = "Callable[[Progress], None]"
+OnDraft: TypeAlias = Callable[[str], None]  # all the text so far, so a late one can be skipped
+OnProgress: TypeAlias = Callable[[Progress], None]

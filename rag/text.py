@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def well_formed(text: str) -> str:
-    """The text with NUL taken out and lone surrogates replaced: it can be encoded and stored."""
-    return text.replace("\0", "").encode("utf-8", "replace" if text.isascii() else "surrogatepass").decode("utf-8", "replace")
+    """The text with NUL taken out and each lone surrogate replaced: it can be encoded and stored."""
+    return _SURROGATES.sub(REPLACEMENT, text.replace("\0", ""))
 
 
 def for_model(text: str, limit: int) -> str:
