@@ -95,9 +95,14 @@ class DocumentSource(Protocol):
 
 
 class IndexWriter(Protocol):
-    """One run's hold on one base's index. `build` names the index that is written: the live one or one beside it."""
+    """One run's hold on one base's index.
+
+    `build` names the index that is written: the live one, or one beside it while `rebuilding`. `live` names the one
+    that searches see; it is the same unless `rebuilding`, and empty where nothing was published yet.
+    """
 
     build: str
+    live: str
     rebuilding: bool
 
     async def vectors(self, digests: Collection[str]) -> Mapping[str, Vector]:
