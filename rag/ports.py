@@ -147,6 +147,10 @@ class PassageIndex(Protocol):
         """How many passages can be found."""
         ...
 
+    async def live(self, base: str) -> str:
+        """The name of the build that searches see; "" where there is none."""
+        ...
+
     async def languages(self, base: str) -> tuple[str, ...]:
         """The languages of the passages, the most frequent first."""
         ...
@@ -217,7 +221,9 @@ class Memory(Protocol):
         """A run by its id, or by a beginning of it that no other run shares."""
         ...
 
-    async def last_run(self, thread: Thread) -> Run | None: ...
+    async def last_run(self, thread: Thread | None = None) -> Run | None:
+        """The newest run of a thread, or of all."""
+        ...
 
 
 # --- watching -------------------------------------------------------------------------------------------------------
