@@ -1,0 +1,160 @@
+"""Text as the lexical list sees it: normalised words, stems and, where a script has no spaces, pairs of characters.
+
+Whatever changes the terms of a text must change SIGNATURE as well: an index made with other terms cannot be searched.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from itertools import chain, pairwise, repeat
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+import Stemmer
+
+from rag.languages import detect, script
+from rag.letters import DENSE, HAN_KANA, HANGUL, MARKS, SPACELESS, characters, fold
+from rag.stopwords import STOP_PHRASES, STOPWORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["SIGNATURE", "content_words", "detect", "is_stop", "question_terms", "script", "terms", "words"]
+
+SIGNATURE: Final = "words+stems+pairs/1"
+
+_STEMMERS: Final = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish",
+    "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian",
+    "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+
+_LETTERS: Final = rf"[^\W{DENSE}]+(?:[{MARKS}]+[^\W{DENSE}]*)*"
+_TOKEN: Final = re.compile(
+    rf"[CcFf](?:\+\+|\#)(?![\w+\#])|{_LETTERS}(?:(?:[.\-]|(?<=\d),(?=\d)){_LETTERS})*|[{HAN_KANA}]+|[{HANGUL}]+|[{SPACELESS}]+"
+)
+_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_HYPHENS: Final = str.maketrans("\u2010\u2011\u2012", "---")
+_PARTS: Final = re.compile(r"[^\W_]+(?:[" + MARKS + r"]+[^\W_]*)*")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_THOUSANDS: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+_CLUSTER: Final = re.compile(rf"[{SPACELESS}]")
+_DENSE_CHARACTERS: Final = characters(DENSE)
+_FIRST_DENSE: Final = "\u0e01"
+_SHORTEST_STEM = 3
+
+_stemming = Lock()  # a stemmer holds state while it works
+
+
+def words(text: str) -> list[str]:
+    """The normalised words of a text, in order; of a compound (`max_connections`, `3.11`) the whole and its parts."""
+    return list(_terms(_tokens(text), ""))
+
+
+def terms(text: str, language: str = "") -> list[str]:
+    """What a passage is indexed by: its words as they stand and their stems."""
+    return list(_terms(_tokens(text), language))
+
+
+def question_terms(text: str, languages: Sequence[str]) -> list[str]:
+    """What is searched for: words without stop words, and stems in that of the base's `languages` the question is in."""
+    stops = detect(text) or detect(text, languages)
+    language = detect(text, languages) if languages else stops
+    tokens = _tokens(text)
+    kept = [part for token in tokens for part in _without_stops(token, stops)]
+    return list(_terms(kept or tokens, language))
+
+
+def content_words(text: str, language: str = "") -> list[str]:
+    """The distinct words of a text without its stop words, in order."""
+    language = language or detect(text)
+    kept = (part for token in _tokens(text) for part in _without_stops(token, language))
+    return list(dict.fromkeys(_terms(kept, "")))
+
+
+def is_stop(word: str, language: str) -> bool:
+    return word.casefold() in STOPWORDS.get(language, ()) or word in STOP_PHRASES.get(language, ())
+
+
+def _tokens(text: str) -> list[str]:
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_HYPHENS)
+    return _TOKEN.findall(text)
+
+
+def _terms(tokens: Iterable[str], language: str) -> Iterable[str]:
+    return chain.from_iterable(map(_terms_of, tokens, repeat(language)))
+
+
+def _terms_of(token: str, language: str) -> tuple[str, ...]:
+    if token[0] < _FIRST_DENSE:
+        return _terms_of_word(token, language)
+    return _pairs(token) if token[0] in _DENSE_CHARACTERS else _terms_of_word(token, language)
+
+
+def _pairs(run: str) -> tuple[str, ...]:
+    units = _clusters(run) if _CLUSTER.match(run) else run
+    if len(units) == 1:
+        return (run,)
+    return tuple(first + second for first, second in pairwise(units))
+
+
+def _clusters(run: str) -> list[str]:
+    """Characters with the vowel signs and tone marks that belong to them."""
+    clusters: list[str] = []
+    for character in run:
+        if clusters and unicodedata.category(character).startswith("M"):
+            clusters[-1] += character
+        else:
+            clusters.append(character)
+    return clusters
+
+
+@lru_cache(maxsize=100_000)
+def _terms_of_word(token: str, language: str) -> tuple[str, ...]:
+    spelled = [fold(token)]
+    stemmed = [_stem(token, language)]
+    parts = _parts(token)
+    if parts:
+        spelled += map(fold, parts)
+        stemmed += (_stem(part, language) for part in parts)
+    if _THOUSANDS.fullmatch(token):
+        spelled.append(token.replace(",", "").replace(".", ""))
+    seen = dict.fromkeys(spelled)
+    return (*seen, *(stem for stem in dict.fromkeys(stemmed) if stem and stem not in seen))
+
+
+def _parts(token: str) -> list[str]:
+    if token.isalpha() and (token.islower() or token[1:].islower() or token.isupper()):
+        return []
+    parts = [piece for part in _PARTS.findall(token) for piece in (part, *(_CAMEL.split(part) if _CAMEL.search(part) else ()))]
+    return parts if parts != [token] else []
+
+
+def _stem(word: str, language: str) -> str:
+    name = _STEMMERS.get(language)
+    if name is None or len(word) < _SHORTEST_STEM or not word.replace("-", "").isalpha():
+        return ""
+    with _stemming:
+        return fold(_stemmer(name).stemWord(word.casefold()))
+
+
+@lru_cache(maxsize=len(_STEMMERS))
+def _stemmer(name: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(name)
+
+
+def _without_stops(token: str, language: str) -> tuple[str, ...]:
+    if token[0] in _DENSE_CHARACTERS:
+        return tuple(part for part in _stop_phrases(language).split(token) if part)
+    return () if token.casefold() in STOPWORDS.get(language, ()) else (token,)
+
+
+@lru_cache(maxsize=len(STOP_PHRASES) + 1)
+def _stop_phrases(language: str) -> re.Pattern[str]:
+    phrases = STOP_PHRASES.get(language, ())
+    return re.compile("|".join(map(re.escape, phrases)) or r"(?!)")
