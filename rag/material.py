@@ -63,12 +63,14 @@ def question(text: str) -> str:
     return f"<question>\n{defused(text, QUESTION_LIMIT)}\n</question>"
 
 
-def answer(text: str) -> str:
-    return f"<answer>\n{defused(text, PASSAGE_LIMIT)}\n</answer>"
+def answer(text: str, passages: Sequence[int] = ()) -> str:
+    """An answer, with the numbers of the passages that it was made from."""
+    made_from = f' passages="{" ".join(map(str, passages))}"' if passages else ""
+    return f"<answer{made_from}>\n{defused(text, PASSAGE_LIMIT)}\n</answer>"
 
 
-def answers(texts: Sequence[str]) -> str:
-    return "\n".join(("<answers>", *map(answer, texts), "</answers>"))
+def answers(partial: Sequence[tuple[str, Sequence[int]]]) -> str:
+    return "\n".join(("<answers>", *(answer(text, passages) for text, passages in partial), "</answers>"))
 
 
 def bases(described: Sequence[tuple[str, str]]) -> str:

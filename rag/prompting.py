@@ -89,7 +89,7 @@ class Prompts:
     def refine_next(self, question: str, answer: str, excerpts: Sequence[Excerpt], history: Sequence[Turn], language: str) -> str:
         return self._of_passages("refine_next", question, excerpts, history, language, answer=material.answer(answer))
 
-    def combine(self, question: str, answers: Sequence[str], history: Sequence[Turn], language: str) -> str:
+    def combine(self, question: str, answers: Sequence[tuple[str, Sequence[int]]], history: Sequence[Turn], language: str) -> str:
         blocks = {"answers": material.answers(answers), "history": material.conversation(history)}
         return self._filled("combine", language=language, question=material.question(question), **blocks)
 
