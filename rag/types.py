@@ -87,6 +87,7 @@ class Document:
     `id` is unique and stable within its base (a relative path, an address). `digest` is that of the content read.
     `link` leads to the whole document, without a fragment; it may hold `{line}`.
     `pages[i]` is the offset in `text` at which page i + 1 starts; empty where there are no pages.
+    `lines` says that `text` has the lines of the file, so that passages can be given their line.
     `expandable` False keeps neighbouring passages from being added to a hit (R18).
     """
 
@@ -99,6 +100,7 @@ class Document:
     sections: tuple[Section, ...] = ()
     pages: tuple[int, ...] = ()
     language: str = ""
+    lines: bool = False
     expandable: bool = True
 
 
