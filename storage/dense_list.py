@@ -1,0 +1,102 @@
+"""The dense list of one generation: the vectors as one matrix, and their signs, which find the few worth an exact look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from storage.arrays import mapped, save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from rag.types import Vector
+
+FILES = ("vectors.f4", "signs.u8", "present.b1")
+EXACT = 4_000  # up to so many passages the product with all of them is quicker than looking at signs
+NOWHERE = 0xFFFF  # the distance of a passage without a vector
+RESCORED = 1_000  # .989 of the exact best twenty are among so many nearest by signs, at 100,000 passages
+
+
+class DenseBuilder:
+    """Takes passages' vectors block by block, in the order of their rows; None where a passage has none."""
+
+    def __init__(self, folder: Path, dimension: int) -> None:
+        self._folder = folder
+        self._dimension = dimension
+        self._file = (folder / "vectors.f4").open("wb")
+        self._signs: list[NDArray[np.uint64]] = []
+        self._present: list[bool] = []
+
+    def close(self) -> None:
+        self._file.close()
+
+    def add(self, block: Sequence[Vector | None]) -> None:
+        none = bytes(4 * self._dimension)
+        data = b"".join(none if vector is None else vector for vector in block)
+        self._file.write(data)
+        self._present += [vector is not None for vector in block]
+        self._signs.append(signs(np.frombuffer(data, "<f4").reshape(len(block), self._dimension)))
+
+    def finish(self) -> None:
+        self.close()
+        rows = np.concatenate(self._signs) if self._signs else np.zeros((0, 1), np.uint64)
+        save(self._folder / "signs.u8", np.ascontiguousarray(rows.T))
+        save(self._folder / "present.b1", np.array(self._present, np.bool_))
+
+
+def signs(vectors: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """One bit a dimension, 64 to a number, filled up with zeros."""
+    bits = np.packbits(vectors > 0, axis=1, bitorder="little")
+    padded = np.zeros((len(vectors), -(-bits.shape[1] // 8) * 8), np.uint8)
+    padded[:, : bits.shape[1]] = bits
+    return padded.view("<u8")
+
+
+class DenseList:
+    """The matrix is memory-mapped; the signs are in memory, one row for each 64 dimensions."""
+
+    def __init__(self, folder: Path, size: int, dimension: int) -> None:
+        self._vectors = mapped(folder / "vectors.f4", "<f4").reshape(size, dimension)
+        self._signs = np.fromfile(folder / "signs.u8", "<u8").reshape(-1, size) if size else np.zeros((0, 0), np.uint64)
+        present = np.fromfile(folder / "present.b1", np.bool_)
+        self._missing = np.flatnonzero(~present)
+        self.filled = bool(present.any())
+
+    def cosines(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Exact, and row by row, so that equal vectors have equal cosines wherever they lie."""
+        vectors = self._vectors if len(rows) == len(self._vectors) else self._vectors[rows]
+        return np.asarray(np.vecdot(vectors, vector), np.float32)
+
+    def best(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+        """The rows of the best cosines, best first, equal ones in order of their rows."""
+        rows = self._near(vector, max(RESCORED, 2 * limit))
+        return rows[np.argsort(-self.cosines(vector, rows), kind="stable")[:limit]]
+
+    def _near(self, vector: NDArray[np.float32], many: int) -> NDArray[np.int64]:
+        if len(self._vectors) <= max(EXACT, many):
+            return np.setdiff1d(np.arange(len(self._vectors)), self._missing, assume_unique=True)
+        distances = self._distances(vector)
+        farthest = int(np.searchsorted(np.cumsum(np.bincount(distances)), many))
+        rows = np.flatnonzero(distances <= min(farthest, NOWHERE - 1))
+        if len(rows) <= 2 * many:
+            return rows
+        nearer = np.flatnonzero(distances < farthest)  # many copies of one vector: no need to look at all of them
+        return np.sort(np.concatenate([nearer, np.flatnonzero(distances == farthest)[:many]]))
+
+    def _distances(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
+        """In how many signs each passage's vector differs from this one; past all others where there is no vector."""
+        wanted = signs(vector[np.newaxis])[0]
+        distances = np.zeros(self._signs.shape[1], np.uint16)
+        differing = np.empty(len(distances), np.uint64)
+        counted = np.empty(len(distances), np.uint8)
+        for row, word in zip(self._signs, wanted, strict=True):
+            np.bitwise_xor(row, word, out=differing)
+            np.bitwise_count(differing, out=counted)
+            np.add(distances, counted, out=distances)
+        distances[self._missing] = NOWHERE
+        return distances
