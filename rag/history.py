@@ -66,7 +66,7 @@ def bounded(turns: Sequence[Turn], history_turns: int, token_budget: int | None 
     return kept[::-1]
 
 
-def visible(turns: Sequence[Turn], bases: Collection[str]) -> list[Turn]:
+def allowed(turns: Sequence[Turn], bases: Collection[str]) -> list[Turn]:
     """The turns that may be seen where only these bases may be searched: no answer made from another one (R37)."""
     return [turn for turn in turns if turn.role == "user" or set(turn.bases) <= set(bases)]
 

@@ -10,11 +10,10 @@ from rag.types import Prompt, Sampling
 from rag.writing import written
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, MutableMapping, Sequence
 
     from rag.ports import Writer
     from rag.prompting import Prompts
-    from rag.tracing import Trace
     from rag.types import Place
 
 NONE: Final = "none"  # what the model says where no description fits
@@ -91,9 +90,6 @@ class Routes:
         named = (name for route in fitting if route.specificity == narrowest for name in route.bases)
         return tuple(dict.fromkeys(named))
 
-    def described(self, names: Collection[str]) -> list[Base]:
-        return [base for base in self.bases if base.name in names]
-
     def warnings(self) -> list[str]:
         """What cannot be meant, yet stops nothing."""
         routed = {name for route in self._routes for name in route.bases}
@@ -114,38 +110,55 @@ class Routes:
                 raise BadSetting(f"{_capital(route)} names the base {name!r}, which does not exist. There are: {known}.")
 
 
-async def choose(  # noqa: PLR0913, PLR0917 - one call, each part of it made elsewhere
-    question: str,
-    routes: Routes,
-    allowed: Sequence[str],
-    writer: Writer | None,
-    prompts: Prompts,
-    trace: Trace,
-    *,
-    silent_errors: bool = False,
-    deadline: float | None = None,
-) -> tuple[str, ...]:
+class Router:
+    """Which bases a question is looked up in: those its place may search or, `by_subject`, the one of them it is about."""
+
+    def __init__(
+        self,
+        routes: Routes,
+        writer: Writer | None,
+        prompts: Prompts,
+        *,
+        by_subject: bool = False,
+        silent_errors: bool = False,
+    ) -> None:
+        self.routes = routes
+        self._writer = writer if by_subject else None
+        self._prompts = prompts
+        self._silent_errors = silent_errors
+
+    async def route(
+        self, question: str, place: Place, roles: Collection[str] = (), notes: MutableMapping[str, object] | None = None
+    ) -> tuple[str, ...]:
+        """Names of bases; () where nothing may be searched. Raises ModelError, unless `silent_errors`."""
+        allowed = self.routes.allowed(place, roles)
+        try:
+            chosen = await choose(question, self.routes, allowed, self._writer, self._prompts)
+        except ModelError as error:
+            if not self._silent_errors:
+                raise
+            chosen = _fallback(self.routes, allowed)
+            if notes is not None:
+                notes["failed"] = str(error)
+        return chosen
+
+
+async def choose(question: str, routes: Routes, allowed: Sequence[str], writer: Writer | None, prompts: Prompts) -> tuple[str, ...]:
     """The one of the allowed bases that the question is about, by their descriptions.
 
-    Where the model names none: the default, or all that are allowed where the default is not among them. All of them,
-    too, where there is nothing to choose or no model to do it. Raises ModelError, unless `silent_errors`.
+    Where the model says that none is: the default, or all that are allowed where the default is not among them. All of
+    them, too, where there is nothing to choose or no model to do it. Raises ModelError, also for a name that does not exist.
     """
     if len(allowed) < 2 or writer is None or not writer.is_model:  # noqa: PLR2004 - one leaves no choice
         return tuple(allowed)
-    bases = routes.described(allowed)
-    fallback = (routes.default.name,) if routes.default.name in allowed else tuple(allowed)
-    prompt = Prompt("", prompts.route(question, [(base.name, base.description) for base in bases]), sampling=CHOOSING)
-    with trace.step("route") as notes:
-        try:
-            reply = (await written(writer, prompt, deadline=deadline)).text
-            chosen = _named(reply, bases, fallback)
-        except ModelError as error:
-            if not silent_errors:
-                raise
-            notes["failed"] = str(error)
-            chosen = fallback
-        notes["chosen"] = list(chosen)
-        return chosen
+    bases = [base for base in routes.bases if base.name in allowed]
+    user = prompts.route(question, [(base.name, base.description) for base in bases])
+    said = await written(writer, Prompt("", user, sampling=CHOOSING))
+    return _named(said.text, bases, _fallback(routes, allowed))
+
+
+def _fallback(routes: Routes, allowed: Sequence[str]) -> tuple[str, ...]:
+    return (routes.default.name,) if routes.default.name in allowed else tuple(allowed)
 
 
 def _named(reply: str, bases: Sequence[Base], fallback: tuple[str, ...]) -> tuple[str, ...]:
