@@ -1,0 +1,74 @@
+"""The worker's side: load a function once, then answer frame by frame until the parent is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from importlib import import_module
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, BinaryIO
+
+from rag.workers.frames import DONE, FAILED, HEADER, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def main() -> None:
+    target, niceness = sys.argv[1], int(sys.argv[2])
+    # Ctrl-C goes to the whole process group: the parent decides when the work is over. (A session of its own would
+    # keep it away too, but Linux then weighs niceness within that session only.)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if niceness and hasattr(os, "nice"):
+        os.nice(niceness)
+    requests, replies = _take_pipes()
+    inbox: SimpleQueue[bytes] = SimpleQueue()
+    threading.Thread(target=_listen, args=(requests, inbox), daemon=True).start()
+    _answer(target, inbox, replies)
+
+
+def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Keep the pipes for ourselves: whatever a library prints goes to standard error instead."""
+    requests, replies = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    return os.fdopen(requests, "rb"), os.fdopen(replies, "wb")
+
+
+def _listen(requests: BinaryIO, inbox: SimpleQueue[bytes]) -> None:
+    """In a thread, so that the end of the parent ends this process at once, in the midst of any work."""
+    while len(head := requests.read(HEADER.size)) == HEADER.size:
+        inbox.put(requests.read(HEADER.unpack(head)[1]))
+    os._exit(0)
+
+
+def _answer(target: str, inbox: SimpleQueue[bytes], replies: BinaryIO) -> None:
+    """The first frame says that the function is loaded, or why it cannot be."""
+    module, _, name = target.partition(":")
+    try:
+        work: Callable[[bytes], bytes] = getattr(import_module(module), name)()
+    except BaseException as error:  # noqa: BLE001 - outermost boundary of the process
+        _reply(replies, frame(FAILED, _words(error)))
+        return
+    _reply(replies, frame(DONE, b""))
+    while True:
+        payload = inbox.get()
+        try:
+            reply = frame(DONE, work(payload))
+        except BaseException as error:  # noqa: BLE001 - outermost boundary; native parsers raise BaseException when they panic
+            reply = frame(FAILED, _words(error))
+        _reply(replies, reply)
+
+
+def _reply(replies: BinaryIO, reply: bytes) -> None:
+    try:
+        replies.write(reply)
+        replies.flush()
+    except OSError:
+        os._exit(0)  # the parent is gone
+
+
+def _words(error: BaseException) -> bytes:
+    return f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace")
