@@ -1,0 +1,84 @@
+"""Column types that mean the same on SQLite and PostgreSQL, the ids made here, and the database's own clock."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import secrets
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Double, Integer, Text
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import DateTime, TypeDecorator
+
+# SQLite numbers rows by itself only in a column that is exactly INTEGER.
+Number = BigInteger().with_variant(Integer(), "sqlite")
+# Compared byte by byte, so that a beginning is a range of the index (PostgreSQL would compare as people do).
+Code = Text().with_variant(Text(collation="C"), "postgresql")
+
+_encode = json.JSONEncoder(separators=(",", ":"), default=str, check_circular=False).encode
+_counter = itertools.count(secrets.randbelow(1 << 8))
+
+
+def new_id() -> int:
+    """An id that sorts by time: milliseconds, then 8 bits that count and 12 that are random. 19 digits at most.
+
+    It is made here, so that a row can be named before it is written; and it never comes again in a new database, so
+    that an id found in a platform's message always means this one question.
+    """
+    return (time.time_ns() // 1_000_000) << 20 | (next(_counter) & 0xFF) << 12 | secrets.randbits(12)
+
+
+class Utc(TypeDecorator[datetime]):
+    """A moment: any time zone in, UTC out. SQLite, which has no such type, keeps it in UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
+        if value is None:
+            return None
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:  # noqa: ARG002 - its signature
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON value as ASCII text: NUL and lone surrogates are escaped, and come back as they were from both databases.
+
+    What is not JSON is written as its `str`: a stray object in a trace must not cost the answer.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Any) -> str | None:  # noqa: ARG002 - its signature
+        return None if value is None else _encode(value)
+
+    def process_result_value(self, value: str | None, dialect: Any) -> Any:  # noqa: ARG002 - its signature
+        return None if value is None else json.loads(value)
+
+
+class database_clock(FunctionElement[float]):  # noqa: N801 - reads as the SQL function it is
+    """Seconds since 1970 by the database's clock: the one clock that all replicas share."""
+
+    type = Double()
+    inherit_cache = True
+    name = "database_clock"
+
+
+@compiles(database_clock, "postgresql")
+def _postgresql_clock(_element: database_clock, _compiler: Any, **_options: Any) -> str:
+    return "extract(epoch from clock_timestamp())::double precision"
+
+
+@compiles(database_clock, "sqlite")
+def _sqlite_clock(_element: database_clock, _compiler: Any, **_options: Any) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"

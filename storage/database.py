@@ -1,0 +1,89 @@
+"""One database, SQLite or PostgreSQL: opened, brought up to date, closed. Everything kept goes through it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from rag.errors import BadSetting
+from storage.failures import in_our_words
+from storage.migrations import HEAD, stored_version, upgrade
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from sqlalchemy import Connection
+
+T = TypeVar("T")
+
+
+class Engine(Protocol):
+    async def open(self) -> None: ...
+    async def read(self, work: Callable[[Connection], T]) -> T: ...
+    async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T: ...
+    async def migrate(self, work: Callable[[Connection], None]) -> None: ...
+    async def close(self) -> None: ...
+
+
+class Database:
+    """`async with Database(url) as database`: open and migrated inside. Work is a plain function of a connection.
+
+    `read` gives each statement what is committed by then. `write` is one transaction: all of the work, or nothing of
+    it. On SQLite work runs in another thread.
+    """
+
+    def __init__(self, url: str) -> None:
+        address = parse(url)
+        self.dialect = address.drivername
+        self.where = address.set(query={})._replace(password=None).render_as_string()
+        self._engine = _engine(address)
+
+    async def __aenter__(self) -> Self:
+        try:
+            with in_our_words(self.where):
+                await self._engine.open()
+                if await self._engine.read(stored_version) != HEAD:
+                    await self._engine.migrate(upgrade)
+        except BaseException:
+            await self._engine.close()
+            raise
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self._engine.close()
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        with in_our_words(self.where):
+            return await self._engine.read(work)
+
+    async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:
+        """`single` says that the work is one statement, which on PostgreSQL saves two round trips."""
+        with in_our_words(self.where):
+            return await self._engine.write(work, single=single)
+
+
+def parse(url: str) -> URL:
+    """The address of a database, whatever driver it names. Raises BadSetting, without a password in it."""
+    try:
+        address = make_url(url.strip())
+    except (ArgumentError, ValueError) as error:
+        raise BadSetting("DATABASE_URL is not an address: write sqlite:///file or postgresql://user@host/database.") from error
+    kind = address.drivername.split("+")[0]
+    if kind in {"postgres", "postgresql"}:
+        return address.set(drivername="postgresql")
+    if kind == "sqlite":
+        return address.set(drivername="sqlite")
+    raise BadSetting(f"DATABASE_URL begins with {kind!r}: write sqlite:///file or postgresql://user@host/database.")
+
+
+def _engine(address: URL) -> Engine:
+    if address.drivername == "sqlite":
+        from storage.sqlite import SqliteEngine  # noqa: PLC0415 - only one of the two is needed
+
+        return SqliteEngine(address)
+    from storage.postgresql import PostgresEngine  # noqa: PLC0415 - asyncpg takes a moment to import
+
+    return PostgresEngine(address)

@@ -1,0 +1,77 @@
+"""PostgreSQL through asyncpg: pieces of work run as SQLAlchemy runs synchronous code on an async connection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import asyncpg  # type: ignore[import-untyped]  # it has no type hints
+from sqlalchemy import event, text
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.ext.asyncio import create_async_engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import URL, Connection
+
+T = TypeVar("T")
+
+_CONNECTIONS = 10
+_SECONDS = 10.0  # to connect
+_IDLE = 600  # seconds: firewalls forget connections without a word
+_NOT_ASYNCPG = ("channel_binding", "gssencmode", "connect_timeout", "prepared_statement_cache_size")
+_MIGRATING = 0x466F6F746E6F7465  # "Footnote" in ASCII: the number of the lock
+
+
+class PostgresEngine:
+    def __init__(self, url: URL) -> None:
+        seconds = float(str(url.query.get("connect_timeout", _SECONDS)))
+        statements = int(str(url.query.get("prepared_statement_cache_size", 100)))  # 0 behind PgBouncer
+        # asyncpg reads libpq's options itself (sslmode, sslrootcert, target_session_attrs, …)
+        address = url.difference_update_query(_NOT_ASYNCPG).render_as_string(hide_password=False)
+
+        async def connect() -> Any:
+            return await asyncpg.connect(address, timeout=seconds)
+
+        self._engine = create_async_engine(
+            "postgresql+asyncpg://",
+            async_creator=connect,
+            pool_size=_CONNECTIONS,
+            max_overflow=_CONNECTIONS,
+            pool_recycle=_IDLE,
+            hide_parameters=True,
+            connect_args={"prepared_statement_cache_size": statements},
+        )
+        event.listen(self._engine.sync_engine, "checkout", _refuse_closed)
+        self._single = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    async def open(self) -> None:
+        async with self._single.connect():
+            pass
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """No transaction around it: one round trip for each statement, and none more."""
+        async with self._single.connect() as connection:
+            return await connection.run_sync(work)
+
+    async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:
+        if single:  # one statement is a transaction by itself
+            return await self.read(work)
+        async with self._engine.begin() as connection:
+            return await connection.run_sync(work)
+
+    async def migrate(self, work: Callable[[Connection], None]) -> None:
+        def alone(connection: Connection) -> None:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATING})
+            work(connection)
+
+        await self.write(alone)
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+
+def _refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
+    """What the server closed while it was idle is replaced; no round trip is needed to know it."""
+    if connection.driver_connection.is_closed():
+        raise DisconnectionError

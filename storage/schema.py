@@ -1,0 +1,226 @@
+"""The tables. What they are for is said here; how they came about, in `migrations/`."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+from storage.columns import Code, Json, Number, Utc
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _text(name: str) -> Column[str]:
+    return Column(name, Text, nullable=False, server_default="")
+
+
+def _belongs(name: str, to: str, *, nullable: bool = False) -> Column[int]:
+    """What belongs to a row goes with it."""
+    return Column(name, ForeignKey(to, ondelete="CASCADE"), nullable=nullable, index=True)
+
+
+# --- conversations --------------------------------------------------------------------------------------------------
+
+# `id` is made from the whole place and the thread's own id (`conversations.thread_key`): it is known without asking.
+threads = Table(
+    "threads",
+    metadata,
+    Column("id", Code, primary_key=True),
+    Column("platform", Text, nullable=False),
+    _text("workspace"),
+    _text("channel"),
+    Column("direct", Boolean, nullable=False),
+    Column("thread", Text, nullable=False),
+    Column("last_at", Utc, nullable=False, index=True),
+)
+
+# One row for each question, from its claim to its delivery. `message` is the platform's id of what was asked: unique
+# in its channel, so that a question is claimed once (P3); NULL where the platform has none (the terminal).
+# `id` is `columns.new_id()`. state: waiting · answering · answered · delivered · failed · cancelled · expired.
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),
+    Column("thread_id", Code, ForeignKey("threads.id", ondelete="CASCADE"), nullable=False),
+    Column("platform", Text, nullable=False),
+    _text("workspace"),
+    _text("channel"),
+    Column("message", Text),
+    Column("state", Text, nullable=False),
+    _text("author"),
+    Column("roles", Json, nullable=False, server_default="[]"),
+    Column("text", Text, nullable=False),
+    _text("failure"),
+    _text("run"),
+    Column("claimed_by", Text),
+    Column("lease_until", Double),
+    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("asked_at", Utc, nullable=False, index=True),
+    UniqueConstraint("platform", "workspace", "channel", "message"),
+    Index(None, "thread_id", "id"),
+    Index(None, "author"),
+)
+_OPEN = questions.c.state.in_(["waiting", "answering", "answered"])
+Index("ix_questions_open", questions.c.thread_id, questions.c.id, sqlite_where=_OPEN, postgresql_where=_OPEN)
+
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("thread_id", Code, ForeignKey("threads.id", ondelete="CASCADE"), nullable=False),
+    _belongs("question_id", "questions.id", nullable=True),
+    Column("role", Text, nullable=False),
+    _text("speaker"),
+    Column("text", Text, nullable=False),
+    Column("bases", Json, nullable=False, server_default="[]"),
+    Column("said_at", Utc, nullable=False),
+    Index(None, "thread_id", "id"),
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("id", Number, primary_key=True),
+    _belongs("question_id", "questions.id"),
+    Column("text", Text, nullable=False),
+    Column("abstained", Boolean, nullable=False),
+    Column("sources", Json, nullable=False),
+    Column("suggestions", Json, nullable=False),
+    Column("bases", Json, nullable=False),
+    _text("language"),
+    _text("standalone_question"),
+    _text("run"),
+    Column("answered_at", Utc, nullable=False, index=True),
+)
+
+# The platform's messages that show an answer, in order; stored as soon as their ids are known, an open stream's too.
+posts = Table(
+    "posts",
+    metadata,
+    Column("id", Number, primary_key=True),
+    _belongs("question_id", "questions.id"),
+    Column("platform", Text, nullable=False),
+    _text("workspace"),
+    _text("channel"),
+    Column("message", Text, nullable=False),
+    Column("open", Boolean, nullable=False),
+    Column("posted_at", Utc, nullable=False),
+    UniqueConstraint("platform", "workspace", "channel", "message"),
+)
+
+# `verdict` is 1 or -1: one for each answer and person, the last one counts.
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("answer_id", ForeignKey("answers.id", ondelete="CASCADE"), nullable=False),
+    Column("person", Text, nullable=False, index=True),
+    Column("verdict", Integer, nullable=False),
+    _text("remark"),
+    Column("given_at", Utc, nullable=False),
+    UniqueConstraint("answer_id", "person"),
+)
+
+# `number` is the order in which runs were stored; `trace` holds the notes and the steps.
+runs = Table(
+    "runs",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("id", Code, nullable=False, unique=True),
+    Column("thread_id", Code, ForeignKey("threads.id", ondelete="CASCADE"), nullable=False),
+    _belongs("question_id", "questions.id"),
+    Column("kind", Text, nullable=False),
+    Column("started_at", Utc, nullable=False),
+    Column("seconds", Double, nullable=False),
+    _text("error"),
+    Column("trace", Json, nullable=False),
+    Index(None, "thread_id", "number"),
+)
+
+# --- indexing -------------------------------------------------------------------------------------------------------
+
+# The catalog: what each build of a base holds.
+documents = Table(
+    "documents",
+    metadata,
+    Column("base", Text, nullable=False),
+    Column("build", Text, nullable=False),
+    Column("document", Text, nullable=False),
+    _text("stamp"),
+    _text("digest"),
+    _text("title"),
+    _text("link"),
+    Column("passages", Integer, nullable=False),
+    _text("error"),
+    Column("indexed_at", Utc),
+    PrimaryKeyConstraint("base", "build", "document"),
+)
+
+# Who holds what: `holder` is new for each holding, `owner` is for people. Times are by the database's clock.
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("taken_at", Double, nullable=False),
+    Column("lease_until", Double, nullable=False),
+)
+
+index_runs = Table(
+    "index_runs",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("base", Text, nullable=False),
+    Column("run", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    _text("error"),
+    Column("progress", Json, nullable=False),
+    Column("reported_at", Utc, nullable=False),
+    UniqueConstraint("base", "run"),
+    Index(None, "base", "number"),
+)
+
+# --- the rest -------------------------------------------------------------------------------------------------------
+
+remembered = Table(
+    "remembered",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Json, nullable=False),
+    Column("remembered_at", Utc, nullable=False),
+)
+
+# A platform's installation in a workspace, or in an enterprise of many; `person` is who installed it, where the
+# platform gives tokens to persons too. `secret` is encrypted: no token stands here as it is.
+installations = Table(
+    "installations",
+    metadata,
+    Column("platform", Text, nullable=False),
+    Column("enterprise", Text, nullable=False),
+    Column("workspace", Text, nullable=False),
+    Column("person", Text, nullable=False),
+    Column("secret", LargeBinary, nullable=False),
+    Column("installed_at", Utc, nullable=False),
+    PrimaryKeyConstraint("platform", "enterprise", "workspace", "person"),
+)

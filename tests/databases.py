@@ -1,0 +1,169 @@
+"""Fixtures: an empty database, on SQLite and on PostgreSQL.
+
+PostgreSQL is TEST_DATABASE_URL's, or a server started from the installed programs. Without either, its tests are
+skipped, or fail where FOOTNOTE_REQUIRE asks for it.
+"""
+
+import asyncio
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import asyncpg  # type: ignore[import-untyped]  # it has no type hints
+import pytest
+from sqlalchemy import make_url
+
+from storage.database import Database
+from storage.schema import metadata
+from tests.postgres_server import PASSWORD
+from tests.surroundings import GIVEN, required
+
+KINDS = ["sqlite", "postgresql"]
+
+
+# --- fixtures -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=KINDS)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database with its tables."""
+    if request.param == "sqlite":
+        path = tmp_path / "footnote.db"
+        shutil.copyfile(request.getfixturevalue("sqlite_with_tables"), path)
+        return f"sqlite:///{path}"
+    url: str = request.getfixturevalue("postgres_with_tables")
+    asyncio.run(_execute(url, *(str(table.delete()) for table in reversed(metadata.sorted_tables))))
+    return url
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    async with Database(database_url) as opened:
+        yield opened
+
+
+@pytest.fixture(params=KINDS)
+def blank_database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A database with nothing in it."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'footnote.db'}"
+        return
+    with _own_database(request.getfixturevalue("postgres_server")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def sqlite_with_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sqlite") / "footnote.db"
+    asyncio.run(_migrate(f"sqlite:///{path}"))
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_with_tables(postgres_server: str) -> Iterator[str]:
+    with _own_database(postgres_server) as url:
+        asyncio.run(_migrate(url))
+        yield url
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of a server in which databases can be made."""
+    if url := GIVEN.get("TEST_DATABASE_URL"):
+        yield url
+        return
+    programs = _programs()
+    if programs is None:
+        missing = "PostgreSQL is not installed (no initdb on PATH or in /usr/lib/postgresql), and there is no TEST_DATABASE_URL"
+        if required("postgres"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    with _server(programs) as url:
+        yield url
+
+
+# --- a server -------------------------------------------------------------------------------------------------------
+
+
+def _programs() -> Path | None:
+    found = [Path(program).resolve().parent for program in [shutil.which("initdb")] if program]
+    found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((folder for folder in found if (folder / "initdb").exists() and (folder / "postgres").exists()), None)
+
+
+@contextmanager
+def _server(programs: Path) -> Iterator[str]:
+    folder = tempfile.mkdtemp(prefix="footnote-postgres-")
+    port = _free_port()
+    command = [sys.executable, str(Path(__file__).with_name("postgres_server.py")), str(programs), folder, str(port), _account()]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603
+    try:
+        url = f"postgresql://footnote:{PASSWORD}@127.0.0.1:{port}/postgres"
+        asyncio.run(_until_ready(url, server))
+        yield url
+    finally:
+        server.communicate()
+
+
+def _account() -> str:
+    """PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return ""
+    known = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in known else "nobody"
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+async def _until_ready(url: str, server: "subprocess.Popen[bytes]", seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while server.poll() is None and time.monotonic() < until:
+        try:
+            connection = await asyncpg.connect(url)
+        except (OSError, asyncpg.PostgresError):
+            await asyncio.sleep(0.1)
+        else:
+            await connection.close()
+            return
+    pytest.fail("the temporary PostgreSQL server did not start")
+
+
+# --- databases in it ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _own_database(server: str) -> Iterator[str]:
+    name = f"footnote_test_{uuid4().hex}"
+    asyncio.run(_execute(server, f"CREATE DATABASE {name}"))
+    try:
+        yield make_url(server).set(database=name).render_as_string(hide_password=False)
+    finally:
+        asyncio.run(_execute(server, f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+async def _execute(url: str, *statements: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        for statement in statements:
+            await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+async def _migrate(url: str) -> None:
+    async with Database(url):
+        pass
