@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import Stemmer
 
-from rag.languages import detect, script
+from rag.languages import detect, script, spoken_and_shared
 from rag.letters import DENSE, HAN_KANA, HANGUL, MARKS, SPACELESS, characters, fold
 from rag.stopwords import STOP_PHRASES, STOPWORDS
 
@@ -62,11 +62,10 @@ def terms(text: str, language: str = "") -> list[str]:
 
 def question_terms(text: str, languages: Sequence[str]) -> list[str]:
     """What is searched for: words without stop words, and stems in that of the base's `languages` the question is in."""
-    stops = detect(text) or detect(text, languages)
-    language = detect(text, languages) if languages else stops
+    spoken, shared = spoken_and_shared(text, languages)
     tokens = _tokens(text)
-    kept = [part for token in tokens for part in _without_stops(token, stops)]
-    return list(_terms(kept or tokens, language))
+    kept = [part for token in tokens for part in _without_stops(token, spoken)]
+    return list(_terms(kept or tokens, shared))
 
 
 def content_words(text: str, language: str = "") -> list[str]:

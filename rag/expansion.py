@@ -1,0 +1,163 @@
+"""Context expansion: each hit grows by its neighbours, hits that touch become one, and none is lost (R18)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rag.ports import PassageIndex
+    from rag.types import Match, Passage
+
+Direction: TypeAlias = Literal["forward", "backward", "both", "none"]
+
+_STEPS: Final[dict[str, tuple[int, ...]]] = {"forward": (1,), "backward": (-1,), "both": (1, -1), "none": ()}
+_FARTHEST = 8  # how many neighbours on a side are fetched at first
+
+
+class _Stretch(NamedTuple):
+    """Passages `first` to `last` of a document around one hit; `unknown` ones would have been looked at next."""
+
+    hit: Match
+    first: int
+    last: int
+    unknown: tuple[int, ...]
+
+
+class _Document:
+    """The passages around the hits in one document, fetched as they are needed; None where there is none."""
+
+    def __init__(self, index: PassageIndex, hits: Sequence[Match]) -> None:
+        self._index = index
+        self._hits = hits
+        self.known: dict[int, Passage | None] = {hit.passage.ordinal: hit.passage for hit in hits}
+
+    async def grown(self, steps: Sequence[int], size: int) -> list[_Stretch]:
+        wanted = [at for hit in self._hits for at in _first_wanted(hit.passage, steps, size)]
+        while True:
+            await self._fetch(wanted)
+            stretches = [_grow(hit, self.known, steps, size) for hit in self._hits]
+            unknown = [at for stretch in stretches for at in stretch.unknown]
+            if not unknown:
+                return stretches
+            wanted = [at + step * further for at in unknown for step in steps for further in range(_FARTHEST)]
+
+    async def _fetch(self, ordinals: Iterable[int]) -> None:
+        wanted = sorted({at for at in ordinals if at >= 0} - self.known.keys())
+        passage = self._hits[0].passage
+        calls = (self._index.neighbours(passage.base, passage.document, first, last) for first, last in _spans(wanted))
+        found = await asyncio.gather(*calls)
+        self.known |= dict.fromkeys(wanted)
+        self.known |= {each.ordinal: each for part in found for each in part}
+
+
+async def expand(index: PassageIndex, matches: Sequence[Match], direction: Direction, size: int) -> list[Match]:
+    """Every match with the neighbours that fit into `size` characters altogether; the best first.
+
+    Runs of one document that touch are one match with the best score of its members, shown as the best of its hits.
+    """
+    steps = _STEPS[direction]
+    grouped: dict[tuple[str, str], list[Match]] = {}
+    expanded = []
+    for match in matches:
+        if match.passage.expandable and steps:
+            grouped.setdefault((match.passage.base, match.passage.document), []).append(match)
+        else:
+            expanded.append(match)
+    documents = [_Document(index, hits) for hits in grouped.values()]
+    grown = await asyncio.gather(*(document.grown(steps, size) for document in documents))
+    for document, stretches in zip(documents, grown, strict=True):
+        expanded += [_joined(run, document.known) for run in _runs(stretches)]
+    return sorted(expanded, key=lambda match: -match.score)
+
+
+def joined_text(passages: Sequence[Passage]) -> str:
+    """Neighbouring passages as one text, what they share said once.
+
+    A passage that is not an exact slice of its document (a table cut with its head repeated) is set on a line of its own.
+    """
+    text = passages[0].text
+    for before, after in pairwise(passages):
+        text += _continuation(before, after)
+    return text
+
+
+def _continuation(before: Passage, after: Passage) -> str:
+    shared = before.end - after.start
+    exact = len(before.text) == before.end - before.start and len(after.text) == after.end - after.start
+    if exact and shared == 0:
+        return after.text
+    if exact and shared > 0 and before.text[-shared:] == after.text[:shared]:
+        return after.text[shared:]
+    return "\n" + after.text
+
+
+def _first_wanted(hit: Passage, steps: Sequence[int], size: int) -> Iterable[int]:
+    """The neighbours that fit if they are about as long as the hit is, which spares a second look."""
+    room = size - len(hit.text)
+    farthest = min(room // max(len(hit.text), 1) + 1, _FARTHEST) if room > 0 else 0
+    return (hit.ordinal + step * far for step in steps for far in range(1, farthest + 1))
+
+
+def _grow(hit: Match, known: dict[int, Passage | None], steps: Sequence[int], size: int) -> _Stretch:
+    """Take neighbours in turn from each side until the document ends there, or the next one does not fit."""
+    ends = {1: hit.passage.ordinal, -1: hit.passage.ordinal}
+    room = size - len(hit.passage.text)
+    growing, unknown = list(steps) if room > 0 else [], []
+    while growing:
+        for step in tuple(growing):
+            at = ends[step] + step
+            neighbour = known.get(at)
+            if at >= 0 and at not in known:
+                unknown.append(at)
+            if neighbour is None or len(neighbour.text) >= room:
+                growing.remove(step)
+                continue
+            ends[step] = at
+            room -= len(neighbour.text) + 1
+    return _Stretch(hit, ends[-1], ends[1], tuple(unknown))
+
+
+def _spans(ordinals: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending numbers as ranges without a gap."""
+    spans: list[tuple[int, int]] = []
+    for at in ordinals:
+        if spans and spans[-1][1] + 1 == at:
+            spans[-1] = (spans[-1][0], at)
+        else:
+            spans.append((at, at))
+    return spans
+
+
+def _runs(stretches: Sequence[_Stretch]) -> list[list[_Stretch]]:
+    """Stretches that overlap or touch, together."""
+    runs: list[list[_Stretch]] = []
+    reached = -2
+    for stretch in sorted(stretches, key=lambda stretch: stretch.first):
+        if stretch.first <= reached + 1:
+            runs[-1].append(stretch)
+            reached = max(reached, stretch.last)
+        else:
+            runs.append([stretch])
+            reached = stretch.last
+    return runs
+
+
+def _joined(run: Sequence[_Stretch], known: dict[int, Passage | None]) -> Match:
+    """One match of a run: its place and its scores are those of the best hit in it."""
+    first, last = run[0].first, max(stretch.last for stretch in run)
+    members = [passage for at in range(first, last + 1) if (passage := known[at])]
+    best = max((stretch.hit for stretch in run), key=lambda hit: hit.score)
+    if len(members) == 1:
+        return best
+    return replace(
+        best,
+        passage=replace(best.passage, text=joined_text(members), start=members[0].start, end=members[-1].end),
+        relevance=max(stretch.hit.relevance for stretch in run),
+        members=tuple(passage.id for passage in members),
+        copies=tuple(copy for stretch in run for copy in stretch.hit.copies),
+    )

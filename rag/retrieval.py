@@ -1,0 +1,228 @@
+"""Find the passages that may answer a question: hybrid search, reranking, threshold, context, budget."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from rag.errors import ModelError
+from rag.expansion import Direction, expand
+from rag.fusion import Fused, Ranked, fuse, normalised
+from rag.lexical import question_terms
+from rag.selection import Fold, within_budget
+from rag.types import Match, Search
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rag.ports import Embedder, PassageIndex, Reranker
+    from rag.tracing import Trace
+    from rag.types import Candidate, Lookup, Passage, Vector
+
+NEAREST = 3  # how many are offered as "you may look at" when nothing is answered
+_SPARE = 4  # passages fetched beyond those needed, to make up for copies
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSettings:
+    """`alpha` is the weight of the lexical list where at least the share `coverage` of the question's words is found.
+
+    `candidates` bounds each ranked list, `k` what the writer gets, `rerank_k` what is reranked. A base's relevance threshold
+    is that in `thresholds`, as calibrated, unless `threshold` says otherwise. `context_size` is in characters,
+    `token_budget` in estimated tokens.
+    """
+
+    alpha: float = 0.6
+    coverage: float = 0.4
+    candidates: int = 50
+    k: int = 8
+    rerank_k: int = 20
+    rerank_seconds: float = 1.5
+    threshold: float | None = None
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    expansion: Direction = "both"
+    context_size: int = 1600
+    token_budget: int = 6000
+
+    def threshold_of(self, base: str) -> float:
+        return self.thresholds.get(base, 0.0) if self.threshold is None else self.threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`matches` are for the writer, the best first; `nearest` are the best before any threshold.
+
+    `relevance` is that of the most relevant passage found, between 0 and 1: it means the same for every question.
+    """
+
+    matches: tuple[Match, ...] = ()
+    nearest: tuple[Match, ...] = ()
+    relevance: float = 0.0
+
+
+class Retriever:
+    def __init__(
+        self, index: PassageIndex, embedder: Embedder | None, reranker: Reranker | None, settings: RetrievalSettings | None = None
+    ) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._reranker = reranker
+        self._settings = settings or RetrievalSettings()
+
+    async def find(self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None = None) -> Found:
+        """What the bases hold on a question. `languages` are those of the bases' passages, where they are known already.
+
+        Raises StoreError. A model that fails is done without, and noted in the trace.
+        """
+        fused = await self._search(lookup, bases, trace, languages)
+        matches, folded = await self._fetched(fused)
+        matches = await self._reranked(lookup, matches, trace)
+        return await self._selected(matches, folded, trace)
+
+    async def _search(self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None) -> Fused:
+        with trace.step("search") as notes:
+            vector = await self._vector(lookup, notes)
+            searched = await asyncio.gather(*(self._search_base(base, lookup, vector, languages) for base in dict.fromkeys(bases)))
+            fused = fuse(
+                [(base, len(set(terms)), found) for base, terms, found in searched], self._settings.alpha, self._settings.coverage
+            )
+            notes |= {
+                "bases": list(bases),
+                "dense": lookup.dense,
+                "terms": {base: list(terms) for base, terms, _ in searched},
+                "lexical_weight": round(fused.lexical_weight, 4),
+                "candidates": [_scored(each) for each in fused.ranked],
+            }
+        return fused
+
+    async def _vector(self, lookup: Lookup, notes: dict[str, object]) -> Vector | None:
+        if self._embedder is None:
+            return None
+        try:
+            return await self._embedder.embed_question(lookup.dense)
+        except ModelError as error:
+            notes["without_embedder"] = str(error)
+            return None
+
+    async def _search_base(
+        self, base: str, lookup: Lookup, vector: Vector | None, languages: Sequence[str] | None
+    ) -> tuple[str, tuple[str, ...], list[Candidate]]:
+        known = await self._index.languages(base) if languages is None else languages
+        terms = tuple(term for text, weight in lookup.lexical for term in question_terms(text, known) * weight)
+        return base, terms, await self._index.search(base, Search(terms, vector, self._settings.candidates))
+
+    async def _fetched(self, fused: Fused) -> tuple[list[Match], list[tuple[str, str]]]:
+        """The best candidates as matches, copies folded: only as many passages are read as can still matter."""
+        needed = max(self._settings.k, self._settings.rerank_k if self._reranker else 0)
+        fold, rest = Fold(), fused.ranked
+        while rest and len(fold.kept) < needed:
+            part, rest = rest[: needed - len(fold.kept) + _SPARE], rest[needed - len(fold.kept) + _SPARE :]
+            passages = await self._passages(part)
+            for each in part:
+                if passage := passages.get((each.base, each.candidate.id)):
+                    fold.add(_match(each, passage), each.candidate.matched)
+        return fold.kept[:needed], fold.folded
+
+    async def _passages(self, ranked: Sequence[Ranked]) -> dict[tuple[str, str], Passage]:
+        ids: dict[str, list[str]] = {}
+        for each in ranked:
+            ids.setdefault(each.base, []).append(each.candidate.id)
+        found = await asyncio.gather(*(self._index.passages(base, wanted) for base, wanted in ids.items()))
+        return {(base, passage.id): passage for base, part in zip(ids, found, strict=True) for passage in part}
+
+    async def _reranked(self, lookup: Lookup, matches: list[Match], trace: Trace) -> list[Match]:
+        """The first ones in a new order: half by the reranker, half by the score so far (R16)."""
+        if self._reranker is None or not matches:
+            return matches
+        head, tail = matches[: self._settings.rerank_k], matches[self._settings.rerank_k :]
+        with trace.step("rerank") as notes:
+            notes |= {"model": self._reranker.name, "passages": len(head)}
+            try:
+                scores = await self._reranker.rerank(
+                    lookup.question, [match.passage for match in head], seconds=self._settings.rerank_seconds
+                )
+            except ModelError as error:
+                notes["skipped"] = str(error)
+                return matches
+            head = blended(head, scores, floor=tail[0].score if tail else 0.0)
+            notes["scores"] = [_shown(match) for match in head]
+            notes["left_over"] = scores.count(None)
+        return [*head, *tail]
+
+    async def _selected(self, ranked: list[Match], folded: list[tuple[str, str]], trace: Trace) -> Found:
+        settings = self._settings
+        with trace.step("select") as notes:
+            best = ranked[: settings.k]
+            relevant = [match for match in best if match.relevance >= settings.threshold_of(match.passage.base)]
+            expanded = await expand(self._index, relevant, settings.expansion, settings.context_size)
+            kept, dropped, was_cut = within_budget(expanded, settings.token_budget, {match.passage.id: match for match in relevant})
+            relevance = max((match.relevance for match in best), default=0.0)
+            notes |= {
+                "relevance": round(relevance, 4),
+                "kept": [_shown(match) for match in kept],
+                "copies": [{"id": copy, "of": original} for copy, original in folded],
+                "not_among_the_first": [match.passage.id for match in ranked[settings.k :]],
+                "below_threshold": [_shown(match) for match in best if match not in relevant],
+                "thresholds": {match.passage.base: settings.threshold_of(match.passage.base) for match in best},
+                "over_budget": dropped,
+                "cut": was_cut,
+            }
+        return Found(tuple(kept), tuple(best[:NEAREST]), relevance)
+
+
+def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: float = 0.0) -> list[Match]:
+    """Half reranker, half score so far, each min-max normalised; a passage without a new score keeps its place so far.
+
+    The scores lie between `floor` and the best score so far, so that what was not reranked still comes after.
+    """
+    prior = normalised([match.score for match in head])
+    new = iter(normalised([score for score in scores if score is not None]))
+    top = max(match.score for match in head)
+    reranked = []
+    for match, before, score in zip(head, prior, scores, strict=True):
+        mixed = before if score is None else (before + next(new)) / 2
+        named = match.scores if score is None else {**match.scores, "rerank": score}
+        relevance = relevance_of(named)
+        reranked.append(replace(match, score=floor + (top - floor) * mixed, scores=named, relevance=relevance))
+    return sorted(reranked, key=lambda match: -match.score)
+
+
+def relevance_of(scores: Mapping[str, float]) -> float:
+    """How likely a passage answers, by scores that mean the same for every question (R17): never a fused one."""
+    return min(1.0, max(0.0, 0.5 * scores["cosine"] + 0.5 * scores["coverage"]))
+
+
+def _match(ranked: Ranked, passage: Passage) -> Match:
+    candidate = ranked.candidate
+    scores = {"bm25": candidate.bm25, "cosine": candidate.cosine, "coverage": ranked.coverage, "fused": ranked.score}
+    return Match(passage, ranked.score, relevance_of(scores), scores, (passage.id,))
+
+
+def _scored(ranked: Ranked) -> dict[str, object]:
+    candidate = ranked.candidate
+    return {
+        "base": ranked.base,
+        "id": candidate.id,
+        "score": round(ranked.score, 4),
+        "bm25": round(candidate.bm25, 4),
+        "cosine": round(candidate.cosine, 4),
+        "coverage": round(ranked.coverage, 4),
+        "lexical_rank": candidate.lexical_rank,
+        "dense_rank": candidate.dense_rank,
+    }
+
+
+def _shown(match: Match) -> dict[str, object]:
+    return {
+        "id": match.passage.id,
+        "document": match.passage.document,
+        "members": list(match.members),
+        "score": round(match.score, 4),
+        "relevance": round(match.relevance, 4),
+        **_rounded(match.scores),
+    }
+
+
+def _rounded(scores: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(score, 4) for name, score in scores.items()}

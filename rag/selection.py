@@ -1,0 +1,89 @@
+"""What of the ranked passages the writer gets: copies folded together, the irrelevant cut, the rest within a budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rag.text import estimated_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rag.types import Match
+
+NEAR_COPY = 0.85  # share of their terms that two near-copies have in common
+_FEWEST_TERMS = 20  # shorter passages of one make differ by a word or a number, and that is what they are about
+
+
+class Fold:
+    """Takes matches, the best first; one that says the same as an earlier one becomes its copy (R20)."""
+
+    def __init__(self) -> None:
+        self.kept: list[Match] = []
+        self.folded: list[tuple[str, str]] = []  # a copy's id, and what it is a copy of
+        self._matched: list[frozenset[str]] = []
+        self._texts: dict[str, int] = {}
+        self._terms: dict[int, frozenset[str]] = {}
+
+    def add(self, match: Match, matched: frozenset[str]) -> None:
+        original = self._original(match, matched)
+        if original is None:
+            self._texts[match.passage.text] = len(self.kept)
+            self.kept.append(match)
+            self._matched.append(matched)
+            return
+        better = self.kept[original]
+        self.kept[original] = replace(better, copies=(*better.copies, match.passage))
+        self.folded.append((match.passage.id, better.passage.id))
+
+    def _original(self, match: Match, matched: frozenset[str]) -> int | None:
+        same = self._texts.get(match.passage.text)
+        if same is not None:
+            return same
+        length = len(match.passage.text)
+        for place, other in enumerate(self.kept):
+            if self._matched[place] != matched or not NEAR_COPY * length <= len(other.passage.text) <= length / NEAR_COPY:
+                continue  # near-copies that differ in a word of the question are no copies for this question
+            if _alike(self._terms_of(place), frozenset(match.passage.terms.split())):
+                return place
+        return None
+
+    def _terms_of(self, place: int) -> frozenset[str]:
+        if place not in self._terms:
+            self._terms[place] = frozenset(self.kept[place].passage.terms.split())
+        return self._terms[place]
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    if min(len(one), len(other)) < _FEWEST_TERMS:
+        return False
+    shared = len(one & other)
+    return shared >= NEAR_COPY * (len(one) + len(other) - shared)
+
+
+def within_budget(matches: Sequence[Match], budget: int, hits: Mapping[str, Match]) -> tuple[list[Match], list[str], bool]:
+    """The first matches that fit into so many tokens, the ids of those dropped, and whether the first had to be cut (R19).
+
+    A first match that is too long by itself gives up its neighbours before its own text is cut: `hits` holds it without them.
+    """
+    kept: list[Match] = []
+    left = budget
+    for match in matches:
+        left -= estimated_tokens(match.passage.text)
+        if left < 0:
+            break
+        kept.append(match)
+    if kept or not matches:
+        return kept, [match.passage.id for match in matches[len(kept) :]], False
+    first = hits.get(matches[0].passage.id, matches[0])
+    text = cut(first.passage.text, budget)
+    dropped = [match.passage.id for match in matches[1:]]
+    return [replace(first, passage=replace(first.passage, text=text))], dropped, True
+
+
+def cut(text: str, budget: int) -> str:
+    """The longest beginning, to a tenth, of at most so many tokens; at least one character."""
+    while (tokens := estimated_tokens(text)) > budget and len(text) > 1:
+        text = text[: max(1, min(len(text) - 1, len(text) * budget // tokens))]
+    return text

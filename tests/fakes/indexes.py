@@ -1,0 +1,87 @@
+"""A passage index in memory, exact and slow, for tests of what is built on one; it keeps a record of what was asked."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from struct import unpack
+from typing import TYPE_CHECKING
+
+from rag.types import Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from rag.ports import IndexWriter
+    from rag.types import Indexed, Passage, Search, Signature
+
+
+class MemoryIndex:
+    def __init__(self, *indexed: Indexed, languages: Sequence[str] = ("en",)) -> None:
+        self._indexed = indexed
+        self._languages = tuple(languages)
+        self.searches: list[tuple[str, Search]] = []
+        self.fetched: list[str] = []
+        self.neighbour_calls: list[tuple[str, int, int]] = []
+
+    async def search(self, base: str, search: Search) -> list[Candidate]:
+        self.searches.append((base, search))
+        here = [each for each in self._indexed if each.passage.base == base]
+        counts = [Counter(each.passage.terms.split()) for each in here]
+        holding = {term: sum(term in count for count in counts) for term in search.terms}
+        bm25 = [
+            sum(math.log(1 + len(here) / holding[term]) * count[term] / (1 + count[term]) for term in search.terms if count[term])
+            for count in counts
+        ]
+        cosine = [_cosine(each.vector, search.vector) for each in here]
+        lexical = [at for at in sorted(range(len(here)), key=lambda at: -bm25[at]) if bm25[at] > 0][: search.limit]
+        dense = [at for at in sorted(range(len(here)), key=lambda at: -cosine[at]) if here[at].vector and search.vector]
+        dense = dense[: search.limit]
+        return [
+            Candidate(
+                here[at].passage.id,
+                bm25[at],
+                cosine[at],
+                lexical.index(at) + 1 if at in lexical else 0,
+                dense.index(at) + 1 if at in dense else 0,
+                frozenset(search.terms) & counts[at].keys(),
+            )
+            for at in sorted({*lexical, *dense})
+        ]
+
+    async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
+        self.fetched += ids
+        found = {each.passage.id: each.passage for each in self._indexed if each.passage.base == base}
+        return [found[wanted] for wanted in ids if wanted in found]
+
+    async def neighbours(self, base: str, document: str, first: int, last: int) -> list[Passage]:
+        self.neighbour_calls.append((document, first, last))
+        here = [each.passage for each in self._indexed if each.passage.base == base and each.passage.document == document]
+        return sorted((each for each in here if first <= each.ordinal <= last), key=lambda each: each.ordinal)
+
+    async def live(self, base: str) -> str:
+        raise NotImplementedError
+
+    async def signature(self, base: str) -> Signature | None:
+        raise NotImplementedError
+
+    async def size(self, base: str) -> int:
+        return sum(each.passage.base == base for each in self._indexed)
+
+    async def languages(self, base: str) -> tuple[str, ...]:
+        return self._languages if await self.size(base) else ()
+
+    def write(self, base: str, signature: Signature) -> AbstractAsyncContextManager[IndexWriter]:
+        raise NotImplementedError
+
+    async def drop(self, base: str) -> None:
+        raise NotImplementedError
+
+
+def _cosine(one: bytes | None, other: bytes | None) -> float:
+    if not one or not other:
+        return 0.0
+    count = len(one) // 4
+    pairs: zip[tuple[float, float]] = zip(unpack(f"<{count}f", one), unpack(f"<{count}f", other), strict=True)
+    return sum(a * b for a, b in pairs)
