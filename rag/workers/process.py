@@ -9,10 +9,10 @@ from asyncio.subprocess import PIPE, Process
 from collections import deque
 from contextlib import suppress
 
-from rag.workers.frames import DONE, HEADER, frame
+from rag.worker_side import DONE, HEADER, frame
 
 # The child finds modules where the parent does, however that one was started, and imports nothing else of the product.
-_BOOT = "import sys; sys.path[:] = sys.argv[3:]; from rag.workers.child import main; main()"
+_BOOT = "import sys; sys.path[:] = sys.argv[3:]; from rag.worker_side import main; main()"
 _TAIL = 2_000  # bytes of standard error kept, to say why a process ended
 
 

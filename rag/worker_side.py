@@ -1,19 +1,30 @@
-"""The worker's side: load a function once, then answer frame by frame until the parent is gone."""
+"""A worker process, from its own side: loads one function, then answers frame by frame until its parent is gone.
+
+Apart from `rag.workers`, so that a process does not load what only its parent needs.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import struct
 import sys
 import threading
 from importlib import import_module
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
-from rag.workers.frames import DONE, FAILED, HEADER, frame
-
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+HEADER = struct.Struct("<BI")  # a status and a length, then that many bytes
+DONE = 0
+FAILED = 1  # the function raised; the bytes say what
+
+
+def frame(status: int, body: bytes) -> bytes:
+    return HEADER.pack(status, len(body)) + body
 
 
 def main() -> None:
