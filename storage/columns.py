@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import secrets
+import threading
 import time
 from datetime import UTC, datetime
 from typing import Any
@@ -20,16 +20,26 @@ Number = BigInteger().with_variant(Integer(), "sqlite")
 Code = Text().with_variant(Text(collation="C"), "postgresql")
 
 _encode = json.JSONEncoder(separators=(",", ":"), default=str, check_circular=False).encode
-_counter = itertools.count(secrets.randbelow(1 << 8))
 
 
-def new_id() -> int:
-    """An id that sorts by time: milliseconds, then 8 bits that count and 12 that are random. 19 digits at most.
+class _Ids:
+    def __init__(self) -> None:
+        self._last = 0
+        self._lock = threading.Lock()
 
-    It is made here, so that a row can be named before it is written; and it never comes again in a new database, so
-    that an id found in a platform's message always means this one question.
-    """
-    return (time.time_ns() // 1_000_000) << 20 | (next(_counter) & 0xFF) << 12 | secrets.randbits(12)
+    def new(self) -> int:
+        """An id greater than every one before it: milliseconds since 1970, then 20 random bits. 19 digits at most.
+
+        It is made here, so that a row can be named before it is written; and it never comes again in a new database,
+        so that an id found in a platform's message always means this one question.
+        """
+        now = (time.time_ns() // 1_000_000) << 20 | secrets.randbits(20)
+        with self._lock:
+            self._last = max(now, self._last + 1)
+            return self._last
+
+
+new_id = _Ids().new
 
 
 class Utc(TypeDecorator[datetime]):

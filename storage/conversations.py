@@ -161,6 +161,8 @@ _QUESTION = _PLACE | {
     "thread_id": "thread_key",
     "state": "outcome",
     "author": "asked_by",
+    "roles": "none",
+    "attempts": "once",
     "text": "asked_text",
     "failure": "why",
     "run": "run_id",
@@ -210,6 +212,8 @@ def _asked_values(thread: Thread, asked: Turn, run: Run, question: str) -> dict[
     return _thread_values(thread, now) | {
         "question_key": int(question) if question else new_id(),
         "asked_role": asked.role,
+        "none": (),
+        "once": 1,
         "asked_by": well_formed(asked.speaker),
         "asked_text": well_formed(asked.text),
         "asked_when": asked.said_at or now,

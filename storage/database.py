@@ -40,6 +40,7 @@ class Database:
         self.dialect = address.drivername
         self.where = address.set(query={})._replace(password=None).render_as_string()
         self._engine = _engine(address)
+        self._opened = False
 
     async def __aenter__(self) -> Self:
         try:
@@ -50,18 +51,20 @@ class Database:
         except BaseException:
             await self._engine.close()
             raise
+        self._opened = True
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._opened = False
         await self._engine.close()
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        with in_our_words(self.where):
+        with in_our_words(self.where, opened=self._opened):
             return await self._engine.read(work)
 
     async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:
         """`single` says that the work is one statement, which on PostgreSQL saves two round trips."""
-        with in_our_words(self.where):
+        with in_our_words(self.where, opened=self._opened):
             return await self._engine.write(work, single=single)
 
 

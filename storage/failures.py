@@ -39,8 +39,10 @@ _UNREACHABLE = "cannot be reached: start it, or correct DATABASE_URL"
 
 
 @contextmanager
-def in_our_words(where: str) -> Iterator[None]:
+def in_our_words(where: str, *, opened: bool = True) -> Iterator[None]:
     """Raise Footnote's errors in place of the database's. `where` names the database, without a password."""
+    if not opened:
+        raise StoreUnavailable(f"The database {where} is not open.")
     try:
         yield
     except FootnoteError:

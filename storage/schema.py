@@ -31,7 +31,7 @@ metadata = MetaData(
 
 
 def _text(name: str) -> Column[str]:
-    return Column(name, Text, nullable=False, server_default="")
+    return Column(name, Text, nullable=False, default="")
 
 
 def _belongs(name: str, to: str, *, nullable: bool = False) -> Column[int]:
@@ -68,13 +68,13 @@ questions = Table(
     Column("message", Text),
     Column("state", Text, nullable=False),
     _text("author"),
-    Column("roles", Json, nullable=False, server_default="[]"),
+    Column("roles", Json, nullable=False),
     Column("text", Text, nullable=False),
     _text("failure"),
     _text("run"),
     Column("claimed_by", Text),
     Column("lease_until", Double),
-    Column("attempts", Integer, nullable=False, server_default="0"),
+    Column("attempts", Integer, nullable=False),
     Column("asked_at", Utc, nullable=False, index=True),
     UniqueConstraint("platform", "workspace", "channel", "message"),
     Index(None, "thread_id", "id"),
@@ -92,7 +92,7 @@ turns = Table(
     Column("role", Text, nullable=False),
     _text("speaker"),
     Column("text", Text, nullable=False),
-    Column("bases", Json, nullable=False, server_default="[]"),
+    Column("bases", Json, nullable=False),
     Column("said_at", Utc, nullable=False),
     Index(None, "thread_id", "id"),
 )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import create_engine, event
 from sqlalchemy.pool import NullPool
 
-from rag.errors import BadSetting, StoreUnavailable
+from rag.errors import BadSetting
 
 if TYPE_CHECKING:
     import sqlite3
@@ -75,8 +75,6 @@ class SqliteEngine:
         return await self._ask(self._writes, work)
 
     async def _ask(self, jobs: SimpleQueue[_Job | None], work: Callable[[Connection], T]) -> T:
-        if not self._threads:
-            raise StoreUnavailable("The database is closed.")
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         jobs.put(_Job(work, done))
         return await done

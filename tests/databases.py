@@ -103,7 +103,7 @@ def _programs() -> Path | None:
 @contextmanager
 def _server(programs: Path) -> Iterator[str]:
     folder = tempfile.mkdtemp(prefix="footnote-postgres-")
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, str(Path(__file__).with_name("postgres_server.py")), str(programs), folder, str(port), _account()]
     server = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603
     try:
@@ -122,7 +122,7 @@ def _account() -> str:
     return "postgres" if "postgres" in known else "nobody"
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]

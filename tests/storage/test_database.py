@@ -1,0 +1,321 @@
+"""Opening, migrating and closing a database, and what is said when it cannot be done."""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Table, inspect, literal, make_url, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from rag.errors import BadSetting, FootnoteError, StoreError, StoreUnavailable
+from storage import migrations
+from storage.columns import database_clock, new_id
+from storage.database import Database, parse
+from storage.schema import metadata
+from tests.databases import free_port
+from tests.storage import first_schema
+
+ROOT = Path(__file__).parents[2]
+
+
+# --- migrations -----------------------------------------------------------------------------------------------------
+
+
+def test_the_newest_revision_is_the_one_that_a_start_compares_with() -> None:
+    scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
+
+    assert scripts.get_heads() == [migrations.HEAD]
+
+
+async def test_the_migrated_tables_are_those_of_the_schema(blank_database_url: str) -> None:
+    async with Database(blank_database_url) as database:
+        assert await database.read(_differences) == []
+
+
+async def test_data_of_the_first_schema_is_still_there_at_the_newest(blank_database_url: str) -> None:
+    first = Database(blank_database_url)
+    try:
+        await first._engine.open()
+        await first._engine.migrate(partial(migrations.upgrade, to="0001"))
+        await first._engine.write(first_schema.fill)
+    finally:
+        await first._engine.close()
+
+    async with Database(blank_database_url) as database:
+        assert await database.read(migrations.stored_version) == migrations.HEAD
+        assert await database.read(_differences) == []
+        await first_schema.check(database)
+
+
+async def test_a_database_is_migrated_once_however_many_processes_start_at_once(blank_database_url: str) -> None:
+    code = "import asyncio, sys; from storage.database import Database; asyncio.run(Database(sys.argv[1]).__aenter__())"
+    command = [sys.executable, "-c", code, blank_database_url]
+    starts = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]  # noqa: S603, ASYNC220
+
+    assert [(await asyncio.to_thread(start.communicate))[1] for start in starts] == [""] * 4
+    async with Database(blank_database_url) as database:
+        assert await database.read(_differences) == []
+
+
+async def test_an_up_to_date_database_is_opened_without_alembic(database_url: str) -> None:
+    code = (
+        "import asyncio, sys; from storage.database import Database\n"
+        "async def main():\n    async with Database(sys.argv[1]): print('alembic' in sys.modules)\n"
+        "asyncio.run(main())"
+    )
+    command = [sys.executable, "-c", code, database_url]
+    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
+
+
+async def test_a_newer_schema_is_refused_and_left_alone(database_url: str) -> None:
+    async with Database(database_url) as database:
+        await database.write(lambda connection: connection.execute(text("UPDATE footnote_version SET version_num = '9999'")))
+    try:
+        with pytest.raises(BadSetting, match=r"made by a newer version of Footnote \(schema 9999, this one knows \d{4}\)"):
+            await Database(database_url).__aenter__()
+    finally:
+        await _set_version(database_url, migrations.HEAD)
+
+
+# --- work -----------------------------------------------------------------------------------------------------------
+
+
+async def test_work_that_fails_leaves_nothing_and_its_error_comes_back(database: Database) -> None:
+    def work(connection: Connection) -> None:
+        connection.execute(text("INSERT INTO remembered VALUES ('a', '1', CURRENT_TIMESTAMP)"))
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        await database.write(work)
+    assert await _count(database, metadata.tables["remembered"]) == 0
+
+
+async def test_work_of_many_at_once_is_all_done(database: Database) -> None:
+    def insert(key: str, connection: Connection) -> None:
+        connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": key})
+
+    await asyncio.gather(*(database.write(partial(insert, str(n))) for n in range(200)))
+
+    assert await _count(database, metadata.tables["remembered"]) == 200
+
+
+async def test_a_statement_that_is_refused_is_a_store_error_without_the_values(database: Database) -> None:
+    with pytest.raises(StoreError) as refused:
+        await database.read(lambda connection: connection.execute(text("SELECT :secret FROM nowhere"), {"secret": "hush"}))
+
+    assert "hush" not in f"{refused.value!s} {refused.value.__cause__!s}"
+    assert not isinstance(refused.value, SQLAlchemyError)
+
+
+async def test_a_write_that_nobody_waits_for_any_more_is_whole_or_not_at_all(database: Database) -> None:
+    def work(connection: Connection) -> None:
+        for n in range(50):
+            connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": str(n)})
+
+    for turns in range(4):
+        task = asyncio.create_task(database.write(work))
+        for _ in range(turns):
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await database.write(nothing)
+        assert await _count(database, metadata.tables["remembered"]) in {0, 50}
+        await database.write(lambda connection: connection.execute(text("DELETE FROM remembered")) and None)
+
+
+async def test_a_closed_database_says_so_and_leaves_no_thread(database_url: str) -> None:
+    async with Database(database_url) as database:
+        pass
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("footnote")]
+    for ask in (database.read, database.write):
+        with pytest.raises(StoreUnavailable, match="is not open"):
+            await ask(nothing)
+
+
+async def test_the_database_has_a_clock_and_keeps_times_in_utc(database: Database) -> None:
+    first = await database.read(lambda connection: connection.execute(select(database_clock())).scalar_one())
+    second = await database.read(lambda connection: connection.execute(select(database_clock())).scalar_one())
+
+    assert 1_700_000_000 < first <= second < first + 60
+
+
+async def test_a_beginning_is_a_range_whatever_the_order_of_people(database: Database) -> None:
+    code = metadata.tables["runs"].c.id.type
+    smaller = (
+        select(literal("ab-1", code).collate("C") < literal("ab1", code)) if database.dialect != "sqlite" else select(literal(1))
+    )
+
+    assert await database.read(lambda connection: connection.execute(smaller).scalar_one())
+
+
+def test_ids_are_new_and_sort_by_time() -> None:
+    ids = [new_id() for _ in range(2000)]
+
+    assert len(set(ids)) == len(ids)
+    assert max(ids) < 2**63
+    assert ids == sorted(ids)
+
+
+# --- SQLite ---------------------------------------------------------------------------------------------------------
+
+
+async def test_sqlite_is_opened_in_a_folder_that_it_makes_and_with_what_keeps_it_safe(tmp_path: Path) -> None:
+    async with Database(f"sqlite:///{tmp_path}/new/folder/footnote.db") as database:
+        for pragma, value in (("journal_mode", "wal"), ("foreign_keys", 1), ("synchronous", 1), ("busy_timeout", 10_000)):
+
+            def ask(connection: Connection, pragma: str = pragma) -> object:
+                return connection.exec_driver_sql(f"PRAGMA {pragma}").scalar()
+
+            assert await database.read(ask) == value
+            assert await database.write(ask) == value
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
+async def test_sqlite_without_a_file_is_refused(url: str) -> None:
+    with pytest.raises(BadSetting, match=r"write DATABASE_URL as sqlite:///folder"):
+        await Database(url).__aenter__()
+
+
+async def test_a_path_that_cannot_be_a_file_is_a_bad_setting(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="cannot be opened"):
+        await Database(f"sqlite:///{tmp_path}").__aenter__()
+
+
+async def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FootnoteError, match="database sqlite:///"):
+        await Database(f"sqlite:///{tmp_path}/file/footnote.db").__aenter__()
+
+
+async def test_a_file_that_is_no_database_is_a_bad_setting(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("These are my notes, and by no means a database. " * 100)
+    with pytest.raises(BadSetting, match="is not a SQLite database"):
+        await Database(f"sqlite:///{tmp_path}/notes.txt").__aenter__()
+
+
+async def test_a_file_that_may_only_be_read_is_a_bad_setting(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / "footnote.db").close()
+    with pytest.raises(BadSetting, match=r"is read-only|cannot be opened"):
+        await Database(f"sqlite:///file:{tmp_path}/footnote.db?mode=ro&uri=true").__aenter__()
+
+
+async def test_a_file_that_another_process_keeps_locked_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.sqlite._BUSY", 50)
+    async with Database(f"sqlite:///{tmp_path}/footnote.db") as database:
+        other = sqlite3.connect(tmp_path / "footnote.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="is locked by another process"):
+            await database.write(nothing)
+        assert await database.read(lambda connection: connection.exec_driver_sql("SELECT 1").scalar()) == 1
+        other.execute("COMMIT")
+        other.close()
+        await database.write(nothing)
+
+
+# --- PostgreSQL -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_server_that_is_not_there_is_unavailable_and_its_password_is_not_told() -> None:
+    with pytest.raises(StoreUnavailable, match="cannot be reached") as error:
+        await Database(f"postgresql://ann:hush@127.0.0.1:{free_port()}/footnote").__aenter__()
+    assert "hush" not in str(error.value)
+    assert "postgresql://ann@127.0.0.1" in str(error.value)
+
+
+async def test_a_wrong_password_is_a_bad_setting(postgres_server: str) -> None:
+    url = make_url(postgres_server)
+    if not url.password:
+        pytest.skip("the given server asks for no password")
+    with pytest.raises(BadSetting, match="refused the user name or the password") as error:
+        await Database(url.set(password=url.password[::-1]).render_as_string(hide_password=False)).__aenter__()
+    assert url.password[::-1] not in str(error.value)
+
+
+async def test_an_unknown_database_is_a_bad_setting(postgres_server: str) -> None:
+    with pytest.raises(BadSetting, match="does not exist"):
+        await Database(make_url(postgres_server).set(database="nobody_made_it").render_as_string(hide_password=False)).__aenter__()
+
+
+@pytest.mark.parametrize("form", ["postgres", "postgresql", "postgresql+asyncpg", "postgresql+psycopg2"])
+async def test_every_form_of_address_leads_to_the_same_server(postgres_with_tables: str, form: str) -> None:
+    address = postgres_with_tables.replace("postgresql", form, 1)
+    options = "?sslmode=prefer&application_name=ours&connect_timeout=5&channel_binding=prefer&prepared_statement_cache_size=0"
+    async with Database(address + options) as database:
+        name = text("SELECT current_setting('application_name')")
+        assert await database.read(lambda connection: connection.execute(name).scalar()) == "ours"
+
+
+async def test_a_server_without_tls_is_refused_where_tls_is_asked_for(postgres_server: str) -> None:
+    with pytest.raises(StoreUnavailable, match="cannot be reached"):
+        await Database(f"{postgres_server}?sslmode=require").__aenter__()
+
+
+async def test_connections_that_the_server_closed_are_replaced(postgres_with_tables: str) -> None:
+    async with Database(postgres_with_tables) as database, Database(postgres_with_tables) as operator:
+        await asyncio.gather(*(database.read(lambda c: c.execute(text("SELECT pg_sleep(0.05)")) and None) for _ in range(4)))
+        close = text(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        await operator.read(lambda connection: connection.execute(close).all())
+        await asyncio.sleep(0.1)
+
+        await database.write(nothing)
+        assert await database.read(lambda connection: connection.execute(text("SELECT 1")).scalar()) == 1
+
+
+# --- addresses ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("url", ["", "nonsense", "mysql://ann:hush@host/db", "postgresql://ann:hush@host:port/db", "://"])
+def test_an_address_that_is_none_is_a_bad_setting_and_its_password_is_not_told(url: str) -> None:
+    with pytest.raises(BadSetting, match="DATABASE_URL") as error:
+        parse(url)
+    assert "hush" not in str(error.value)
+
+
+@pytest.mark.parametrize("url", ["sqlite:///a.db", "sqlite+aiosqlite:///a.db", " sqlite:///a.db\n"])
+def test_every_form_of_a_sqlite_address_is_the_same(url: str) -> None:
+    assert parse(url) == make_url("sqlite:///a.db")
+
+
+# --- help -----------------------------------------------------------------------------------------------------------
+
+
+def _differences(connection: Connection) -> list[object]:
+    options = {"version_table": migrations.VERSION_TABLE, "compare_server_default": True}
+    context = MigrationContext.configure(connection, opts={**options, "target_metadata": metadata})
+    found: list[object] = compare_metadata(context, metadata)
+    extra = set(inspect(connection).get_table_names()) - set(metadata.tables) - {migrations.VERSION_TABLE}
+    return [*found, *extra]
+
+
+async def _set_version(url: str, version: str) -> None:
+    # not through Database, which refuses it
+    if url.startswith("sqlite"):
+        with sqlite3.connect(url.removeprefix("sqlite:///")) as connection:
+            connection.execute("UPDATE footnote_version SET version_num = ?", (version,))
+        connection.close()
+        return
+    import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    other = await asyncpg.connect(url)
+    await other.execute("UPDATE footnote_version SET version_num = $1", version)
+    await other.close()
+
+
+def nothing(connection: Connection) -> None:
+    assert not connection.closed
+
+
+async def _count(database: Database, table: Table) -> int:
+    return await database.read(lambda connection: len(connection.execute(table.select()).all()))
