@@ -1,0 +1,108 @@
+"""Words that tell a question from an answer, and a follow-up from a question that is complete by itself.
+
+In the languages with most speakers; another language goes by its question mark alone. All words are folded as
+`rag.lexical.words` folds them: lower case, no accents.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rag.lexical import words
+
+
+def _folded(text: str) -> frozenset[str]:
+    return frozenset(word for part in text.split() for word in words(part))
+
+
+# Wherever they stand among the first words.
+_ASKING: Final = _folded("""
+what what's which who who's whom whose when where where's why how how's
+qual quais quem quando onde porque quanto quanta quantos quantas como que
+cual cuales quien quienes cuando donde cuanto cuanta cuantos cuantas
+quel quelle quels quelles qui quand comment combien pourquoi quoi est-ce
+welche welcher welches welchen wer wen wem wann wo warum wieso wie wieviel womit wohin woher
+quale quali chi dove perche quanti quante cosa
+wat welke wie wanneer waar waarom hoe hoeveel
+vad vilken vilket nar varfor hur hvad hvor hvorfor hvordan
+что как где когда почему зачем кто какой какая какие какое сколько чем куда
+ما ماذا كيف متى أين لماذا هل من كم
+""")
+# Only as the very first word.
+_OPENING: Final = _folded("""
+is are was were am do does did can could should would will shall may might must has have had isn't aren't doesn't don't can't
+was ist sind kann kannst darf soll muss gibt hat haben wird
+ha hay es puede puedo existe tem pode posso esta sao
+""")
+_ASKING_UNSPACED: Final = re.compile(
+    r"什么|什麼|怎么|怎麼|怎样|怎樣|如何|哪|谁|誰|几|幾|多少|为何|为什么|為什麼|是否|能否|可否|有没有|有沒有|吗|嗎|呢|"
+    r"何|どう|どこ|どの|どれ|いつ|なぜ|だれ|いくら|いくつ|ですか|ますか|でしょうか|か$|"
+    r"무엇|뭐|어떻게|왜|어디|언제|누구|얼마|나요|까요|습니까|อะไร|อย่างไร|ยังไง|ทำไม|ที่ไหน|เมื่อไ|ไหม|เท่าไ"
+)
+_QUESTION_MARKS: Final = re.compile(r"[?？؟՞]")
+_EARLY: Final = 4  # words
+_AFTER: Final = 3  # words, after the last question mark
+_PREPOSITION: Final = 4  # letters, at most
+_ASKING_BACK: Final = re.compile(
+    r"\b(?:are you (?:asking|referring|looking|interested)|(?:could|can|would) you (?:please )?(?:clarify|specify|provide more)|"
+    r"do you mean)\b",
+    re.IGNORECASE,
+)
+
+_ANSWERING: Final = re.compile(
+    r"\A\W*(?:(?:yes|no|sure|certainly|sorry|sim|n[ãa]o|claro|s[íi]|oui|non|ja|nein|nee|si|да|нет|是的|不是|对|好的|はい|いいえ|네|아니요)\s*[,.!:;，。！、—–-]"
+    r"|(?:of course|i(?:'m| am)? (?:sorry|unable)|i (?:do not|don't|cannot|can't)|as an ai|"
+    r"that(?:'s| is) (?:not|correct|right|true)|sorry\b|unfortunately|according to|based on|"
+    r"the (?:answer|passages?|documents?|conversation)|the question is (?:already )?complete|here(?:'s| is| are)\b|"
+    r"desculpe|infelizmente|lo siento|según|d[ée]sol[ée]|leider|laut|к сожалению|抱歉|很抱歉|根据|申し訳))",
+    re.IGNORECASE,
+)
+
+# They stand for something said before, or only ask for more of it: a rewrite may well put other words in their place.
+POINTERS: Final = _folded("""
+it its it's that this these those they them their there here he she his her him one ones such same so then first second third
+fourth last former latter previous next other others another both either neither thing things stuff way ways case cases part
+parts point points option options step steps example examples kind type above below instead else again also too still more
+further detail details about explain tell show give say said mean means meant mention mentioned talk talking think thought know
+want wonder wondering help need please thanks thank ok okay yes no yeah hi hello hey sorry question answer answered sure really
+actually just maybe well right elaborate clarify continue go going do does did done get got make possible isso isto aquilo ele
+ela eles elas esse essa este esta aquele aquela la ali mesmo mesma primeiro primeira segundo segunda ultimo ultima outro outra
+outros outras exemplo exemplos detalhe detalhes explique explica diga fale mostre mais sobre entao obrigado obrigada favor sim
+eso esto aquello el ellos ellas ese esa alli mismo misma primero otro otra otros ejemplo ejemplos detalle detalles explicame
+dime muestra mas entonces gracias vale cela ca ce celui celle ceux celles il ils elle elles y en meme premier premiere deuxieme
+dernier derniere autre autres exemple exemples expliquez dites dis montrez plus alors merci das dies diese dieser dieses es er
+sie ihn ihm dort da derselbe dieselbe erste ersten zweite zweiten letzte letzten andere anderen beispiel beispiele genauer mehr
+erklare erklar sag zeig dann danke bitte davon dazu damit dafur darin daran darauf это этот эта эти тот та те он она они его ее
+их там тут такой первый второй последний другой пример примеры подробнее объясни расскажи тогда спасибо пожалуйста anything
+something find information learn
+""")
+# Characters of Chinese and Japanese that point back or only carry the sentence.
+POINTERS_UNSPACED: Final = frozenset(
+    "这那它他她们个第一二三四五前后上下面刚才另外其他哪什么怎样如何为何吗呢吧啊呀嘛的地得了着过是在有没不"
+    "也还就都再又和与或但而请问谢谢解释说明告诉例子详细讲给我你您会能可要想知道多少几谁"
+)
+
+
+def is_question(text: str) -> bool:
+    """By its mark, or by a word that asks among its first ones."""
+    first = words(text[:200])[:_EARLY]
+    return _is_marked(text) or bool(first and (first[0] in _OPENING or any(word in _ASKING for word in first)))
+
+
+def is_put_as_question(text: str) -> bool:
+    """The same, judged strictly: nothing of weight follows its last mark; without one, its first words ask."""
+    if _QUESTION_MARKS.search(text):
+        return len(words(_QUESTION_MARKS.split(text)[-1])) <= _AFTER
+    first, second = [*words(text[:200]), "", ""][:2]
+    asks = first in _OPENING or first in _ASKING or (len(first) <= _PREPOSITION and second in _ASKING)
+    return asks or _ASKING_UNSPACED.search(text) is not None
+
+
+def opens_like_an_answer(text: str) -> bool:
+    """A yes or no, an excuse, a question back."""
+    return _ANSWERING.match(text) is not None or _ASKING_BACK.search(text) is not None
+
+
+def _is_marked(text: str) -> bool:
+    return bool(_QUESTION_MARKS.search(text) or _ASKING_UNSPACED.search(text))
