@@ -13,10 +13,12 @@ import errno
 import fcntl
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
 import sqlite3
+import time
 import uuid
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 Stamp = tuple[int, int]
+ROWS = "rows.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,11 @@ class IndexFolder:
             return None
         return found.st_ino, found.st_mtime_ns
 
+    def age(self) -> float:
+        """Seconds since the last publish."""
+        stamp = self.stamp()
+        return time.time() - stamp[1] / 1e9 if stamp else math.inf
+
     def pointer(self) -> Pointer | None:
         try:
             return Pointer(**json.loads(self.pointer_path.read_text("utf-8")))
@@ -80,10 +88,19 @@ class IndexFolder:
     def builds(self) -> list[str]:
         return sorted(each.name for each in self.path.iterdir() if each.is_dir()) if self.path.is_dir() else []
 
-    def clear(self) -> None:
-        """The pointer goes first: what is left of an interrupted removal is an index that is not there."""
-        self.pointer_path.unlink(missing_ok=True)
-        shutil.rmtree(self.path, ignore_errors=True)
+    def drop(self) -> None:
+        """All of it at once: what is left of a removal that was interrupted is out of the way, and goes with the next one."""
+        with self.held():
+            if self.path.exists():
+                self.path.rename(self.path.with_name(f"{self.path.name}.{uuid.uuid4().hex}.dropped"))
+                force(self.path.parent)
+            for dropped in self.path.parent.glob(f"{self.path.name}.*.dropped"):
+                shutil.rmtree(dropped, ignore_errors=True)
+
+    def discard(self, build: str) -> None:
+        """The rows go first: without them, what is left of an interrupted removal is never taken up again."""
+        (self.build(build) / ROWS).unlink(missing_ok=True)
+        shutil.rmtree(self.build(build), ignore_errors=True)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -122,6 +139,8 @@ def store_errors(base: str) -> Iterator[None]:
     """Errors of SQLite and of the file system, as ours."""
     try:
         yield
+    except sqlite3.ProgrammingError:  # ours to mend, not the operator's
+        raise
     except sqlite3.Error as error:
         raise _of_sqlite(base, error) from error
     except OSError as error:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sqlite3
-import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from rag.errors import IndexMismatch, StoreUnavailable
-from storage.generations import Generation, Torn
-from storage.index_folder import IndexFolder, Stamp, store_errors
-from storage.local_writer import ROWS, guarded, mended, writing
-from storage.passage_rows import PassageRows
+from rag.errors import IndexMismatch
+from storage.index_folder import IndexFolder
+from storage.local_writer import guarded, writing
+from storage.shelf import Reader, Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,101 +20,9 @@ if TYPE_CHECKING:
 
     from rag.ports import IndexWriter
     from rag.types import Candidate, Passage, Search, Signature
+    from storage.generations import Generation
 
 T = TypeVar("T")
-MENDING_SECONDS = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """One generation and the rows it was made from, as the pointer named them at `stamp`."""
-
-    stamp: Stamp
-    build: str
-    number: int
-    generation: Generation
-    rows: PassageRows
-    lock: Lock = field(default_factory=Lock)
-
-    def passages(self, ids: Sequence[str]) -> list[Passage]:
-        with self.lock:
-            return self.rows.passages(ids, self.number)
-
-    def neighbours(self, document: str, first: int, last: int) -> list[Passage]:
-        with self.lock:
-            return self.rows.neighbours(document, first, last, self.number)
-
-    def close(self) -> None:
-        with self.lock:
-            self.rows.close()
-
-
-class Shelf:
-    """The open generation of one base, changed for a newer one as soon as there is one."""
-
-    def __init__(self, folder: IndexFolder) -> None:
-        self._folder = folder
-        self._lock = Lock()
-        self._reader: Reader | None = None
-
-    def reader(self) -> Reader | None:
-        reader, stamp = self._reader, self._folder.stamp()
-        if reader and reader.stamp == stamp:
-            return reader
-        with self._lock:
-            while (stamp := self._folder.stamp()) and not (self._reader and self._reader.stamp == stamp):
-                self._take(self._opened(stamp) or self._reader)
-            if stamp is None:
-                self._take(None)
-            return self._reader
-
-    def read(self, action: Callable[[Reader], T], nothing: T) -> T:
-        """What an action finds; when its rows vanished under it, since another process published, once more."""
-        while reader := self.reader():
-            try:
-                return action(reader)
-            except sqlite3.Error:
-                if self._folder.stamp() == reader.stamp:
-                    raise
-        return nothing
-
-    def close(self) -> None:
-        with self._lock:
-            self._take(None)
-
-    def _take(self, reader: Reader | None) -> None:
-        before, self._reader = self._reader, reader
-        if before and before is not reader:
-            before.close()
-
-    def _opened(self, stamp: Stamp) -> Reader | None:
-        """None when the pointer has moved on meanwhile."""
-        pointer = self._folder.pointer()
-        if pointer is None:
-            return None
-        build = self._folder.build(pointer.build)
-        try:
-            generation = Generation(build / pointer.folder)
-            return Reader(stamp, pointer.build, pointer.generation, generation, PassageRows(build / ROWS))
-        except (Torn, OSError, sqlite3.Error) as error:
-            if self._folder.stamp() == stamp:
-                if not isinstance(error, Torn):
-                    raise
-                self._mend(stamp)
-        return None
-
-    def _mend(self, stamp: Stamp) -> None:
-        """Make a torn generation again, or wait until whoever writes has done so."""
-        deadline = time.monotonic() + MENDING_SECONDS
-        while self._folder.stamp() == stamp:
-            try:
-                with self._folder.held():
-                    mended(self._folder)
-                    return
-            except StoreUnavailable:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.1)
 
 
 class LocalIndex:
@@ -128,7 +31,7 @@ class LocalIndex:
     def __init__(self, folder: Path) -> None:
         self._root = folder
         self._shelves: dict[str, Shelf] = {}
-        self._threads = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="index")
+        self._threads = ThreadPoolExecutor(max(2, os.cpu_count() or 1), thread_name_prefix="index")
 
     async def __aenter__(self) -> Self:
         return self
@@ -140,7 +43,7 @@ class LocalIndex:
         return await self._read(base, lambda reader: _searched(base, reader.generation, search), [])
 
     async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
-        return await self._read(base, lambda reader: reader.passages(ids), [])
+        return await self._run(base, partial(self._shelf(base).passages, ids))
 
     async def neighbours(self, base: str, document: str, first: int, last: int) -> list[Passage]:
         return await self._read(base, lambda reader: reader.neighbours(document, first, last), [])
@@ -161,28 +64,21 @@ class LocalIndex:
         return writing(IndexFolder(self._root, base), signature)
 
     async def drop(self, base: str) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._threads, guarded, base, partial(self._drop, base))
+        await self._run(base, IndexFolder(self._root, base).drop)
 
     async def _read(self, base: str, action: Callable[[Reader], T], nothing: T) -> T:
-        shelf = self._shelves.get(base)
-        if shelf is None:
-            shelf = self._shelves.setdefault(base, Shelf(IndexFolder(self._root, base)))
-        return await asyncio.get_running_loop().run_in_executor(self._threads, _read, base, shelf, action, nothing)
+        return await self._run(base, partial(self._shelf(base).read, action, nothing))
 
-    def _drop(self, base: str) -> None:
-        folder = IndexFolder(self._root, base)
-        with folder.held():
-            folder.clear()
+    async def _run(self, base: str, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, guarded, base, work)
+
+    def _shelf(self, base: str) -> Shelf:
+        return self._shelves.get(base) or self._shelves.setdefault(base, Shelf(IndexFolder(self._root, base)))
 
     def _close(self) -> None:
         self._threads.shutdown()
         for shelf in self._shelves.values():
             shelf.close()
-
-
-def _read(base: str, shelf: Shelf, action: Callable[[Reader], T], nothing: T) -> T:
-    with store_errors(base):
-        return shelf.read(action, nothing)
 
 
 def _searched(base: str, generation: Generation, search: Search) -> list[Candidate]:

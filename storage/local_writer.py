@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, asynccontextmanager, closing
 from functools import partial
@@ -12,7 +13,7 @@ from uuid import uuid4
 
 from rag.errors import IndexMismatch
 from storage.generations import Torn, check, make
-from storage.index_folder import IndexFolder, Pointer, store_errors
+from storage.index_folder import ROWS, IndexFolder, Pointer, store_errors
 from storage.passage_rows import PassageRows
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rag.types import Indexed, Signature, Vector
 
 T = TypeVar("T")
-ROWS = "rows.sqlite"
+GRACE_SECONDS = 60.0  # so long a question that is under way may ask for passages of what was live before
 
 
 class Session:
@@ -46,8 +47,10 @@ class Session:
 
     @property
     def generation(self) -> int:
-        """The newest one that was published of this build."""
-        return self.pointer.generation if self.pointer and self.build == self.live else 0
+        """The newest one that was published of this build; what is written now is found from the next one on."""
+        if self.pointer and self.build == self.live:
+            return self.pointer.generation
+        return max(0, self._rows.written() - 1)
 
     def open(self) -> None:
         self._open.enter_context(self._folder.held())
@@ -58,7 +61,8 @@ class Session:
         if self._rows.signature() is None:
             self._rows.sign(self._signature)
         self._sweep()
-        self._rows.purge(self.generation)
+        asked_for = self._folder.age() < GRACE_SECONDS
+        self._rows.purge(self.generation - asked_for)
 
     def close(self) -> None:
         self._open.close()
@@ -86,7 +90,9 @@ class Session:
 
     def publish(self, *, switch: bool) -> None:
         self._rows.harden()
-        if (self.rebuilding and not switch) or (self.generation and not self._rows.changed(self.generation)):
+        if self.rebuilding and not switch:
+            return
+        if self.build == self.live and self._rows.written() <= self.generation:
             return
         number = self.generation + 1
         name = make(self._rows, self._folder.build(self.build), number, self._signature)
@@ -115,14 +121,22 @@ class Session:
         return name
 
     def _signature_of(self, build: str) -> Signature | None:
-        with closing(PassageRows(self._path(build), create=build != self.live)) as rows:
-            return rows.signature()
+        """None where there is none yet: its run was killed in its first moments, or it cannot be read."""
+        try:
+            with closing(PassageRows(self._path(build))) as rows:
+                return rows.signature()
+        except sqlite3.DatabaseError:
+            if build == self.live:
+                raise
+            return None
 
     def _sweep(self) -> None:
-        """Remove builds that are neither live nor written, and generations that nothing points to."""
+        """Remove builds that are neither live nor written, generations that nothing points to, drafts of pointers."""
+        for draft in self._folder.path.glob("current.*.tmp"):
+            draft.unlink(missing_ok=True)
         for build in self._folder.builds():
             if build not in (self.live, self.build):
-                shutil.rmtree(self._folder.build(build), ignore_errors=True)
+                self._folder.discard(build)
                 continue
             for generation in self._folder.build(build).iterdir():
                 if generation.is_dir() and (not self.pointer or generation.name != self.pointer.folder):
@@ -140,8 +154,9 @@ def mended(folder: IndexFolder) -> Pointer | None:
     except Torn:
         with closing(PassageRows(build / ROWS)) as rows:
             name = make(rows, build, pointer.generation, rows.signature_there())
-        pointer = Pointer(pointer.build, pointer.generation, name)
+        torn, pointer = build / pointer.folder, Pointer(pointer.build, pointer.generation, name)
         folder.point(pointer)
+        shutil.rmtree(torn, ignore_errors=True)
     return pointer
 
 

@@ -57,8 +57,10 @@ class PassageRows:
             self._connection.execute("PRAGMA page_size = 8192")  # a row with its vector fits without an overflow page
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.executescript(SCHEMA)
+        self._connection.execute("PRAGMA secure_delete = ON")  # what was removed from the sources leaves the file too
         self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.execute("PRAGMA journal_size_limit = 16777216")
+        self._connection.execute("SELECT count(*) FROM facts").fetchone()  # opens all files: they may be deleted from here on
 
     def close(self) -> None:
         self._connection.close()
@@ -111,10 +113,10 @@ class PassageRows:
             )
         )
 
-    def changed(self, generation: int) -> bool:
-        """Whether anything was written for a later generation than this one."""
-        (last,) = self._connection.execute("SELECT value FROM facts WHERE name = 'written'").fetchone() or ("0",)
-        return int(last) > generation
+    def written(self) -> int:
+        """The newest generation that anything was written for."""
+        (number,) = self._connection.execute("SELECT value FROM facts WHERE name = 'written'").fetchone() or ("0",)
+        return int(number)
 
     def blocks(self, generation: int) -> Iterator[list[tuple[str, str, Postings, Vector | None]]]:
         """Id, language, postings and vector of all of a generation's passages, by document and ordinal, in blocks."""
@@ -164,7 +166,9 @@ class PassageRows:
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.execute("INSERT OR REPLACE INTO facts VALUES ('hardened', '')")
         self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._connection.execute("PRAGMA busy_timeout = 1000")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._connection.execute("PRAGMA busy_timeout = 30000")
 
     def _bury(self, document: str, generation: int) -> int:
         statement = "UPDATE passages SET died = ? WHERE document = ? AND died IS NULL"
