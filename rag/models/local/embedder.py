@@ -45,6 +45,10 @@ class LocalEmbedder:
         await self._packer.settle()
         self._thread.shutdown(cancel_futures=True)
 
+    @property
+    def pids(self) -> tuple[int, ...]:
+        return self._packer.workers.pids
+
     async def warm(self) -> None:
         """Load the model now instead of with the first question."""
         await self._here([])

@@ -8,6 +8,7 @@ import os
 import struct
 from collections import OrderedDict
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from hashlib import blake2b
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -81,6 +82,10 @@ class LocalReranker:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
+    @property
+    def pids(self) -> tuple[int, ...]:
+        return self._workers.pids
+
     async def warm(self) -> None:
         """Start a worker now instead of with the first question. Raises ModelUnavailable."""
         if await self._question("warm") is None:
@@ -136,7 +141,8 @@ class LocalReranker:
     async def _question(self, question: str) -> bytes | None:
         text = reranking.bounded(question)
         if (known := self._questions.get(text)) is None:
-            known = await self._embed(reranking.QUESTION, text)
+            embed = partial(self._embed, reranking.QUESTION, text)
+            known = await embed() or await embed()  # tried twice: without it no passage has a score
             if known is not None:
                 self._questions[text] = known
                 if len(self._questions) > _QUESTIONS_KEPT:

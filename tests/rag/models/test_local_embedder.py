@@ -1,0 +1,73 @@
+"""What is particular to the embedder that comes with the package: its worker processes."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from rag.errors import ModelUnavailable
+from rag.models.local import LocalEmbedder
+from tests.rag.workers.processes import gone
+
+TEXTS = [f"Sentence {number} of a text about many different things and places." for number in range(400)]
+
+
+async def test_questions_and_single_passages_start_no_process() -> None:
+    async with LocalEmbedder() as embedder:
+        await embedder.warm()
+        await embedder.embed_question("What is this?")
+        await embedder.embed_passages(["This is a passage."])
+
+        assert embedder.pids == ()
+
+
+async def test_a_worker_killed_in_the_midst_of_the_work_costs_no_vector() -> None:
+    async with LocalEmbedder(processes=2) as embedder:
+        await embedder.embed_passages(TEXTS[:40])
+        working = asyncio.create_task(embedder.embed_passages(TEXTS))
+        await asyncio.sleep(0.1)
+        os.kill(embedder.pids[0], signal.SIGKILL)
+
+        vectors = await working
+        assert len(set(vectors)) == len(TEXTS)
+
+
+async def test_workers_that_keep_dying_are_reported_with_how_they_died() -> None:
+    async def kill_all(embedder: LocalEmbedder) -> None:
+        while True:
+            for pid in embedder.pids:
+                os.kill(pid, signal.SIGKILL)
+            await asyncio.sleep(0.01)
+
+    async with LocalEmbedder(processes=1) as embedder:
+        killing = asyncio.create_task(kill_all(embedder))
+        with pytest.raises(ModelUnavailable, match="SIGKILL"):
+            await embedder.embed_passages(TEXTS)
+        killing.cancel()
+
+        assert len(await embedder.embed_passages(TEXTS[:20])) == 20
+
+
+async def test_a_call_that_is_given_up_leaves_the_others_their_vectors() -> None:
+    async with LocalEmbedder(processes=1) as embedder:
+        given_up = asyncio.create_task(embedder.embed_passages(TEXTS))
+        other = asyncio.create_task(embedder.embed_passages(TEXTS[:5]))
+        await asyncio.sleep(0)
+        given_up.cancel()
+
+        assert len(await other) == 5
+
+
+async def test_idle_workers_end_and_no_process_is_left_behind() -> None:
+    async with LocalEmbedder(processes=2, idle_seconds=0.05) as embedder:
+        await embedder.embed_passages(TEXTS[:40])
+        assert await gone(*embedder.pids)
+
+        working = asyncio.create_task(embedder.embed_passages(TEXTS))
+        await asyncio.sleep(0.2)
+        pids = embedder.pids
+    with pytest.raises(ModelUnavailable):
+        await working
+    assert pids
+    assert await gone(*pids)
