@@ -36,7 +36,7 @@ _ENTRIES = select(
     documents.c.error,
     documents.c.indexed_at,
 ).where(*_OF_BUILD)
-_REMOVE = delete(documents).where(*_OF_BUILD, documents.c.document.in_(bindparam("gone", expanding=True)))
+_REMOVE = delete(documents).where(*_OF_BUILD, documents.c.document == bindparam("gone"))
 _REMOVE_OTHERS = delete(documents).where(documents.c.base == bindparam("of_base"), documents.c.build != bindparam("of_build"))
 _REMEMBERED = select(remembered.c.value).where(remembered.c.key == bindparam("of_key"))
 
@@ -63,8 +63,8 @@ class DatabaseCatalog:
             await self._write(self._record, batch)
 
     async def remove(self, base: str, build: str, documents: Collection[str]) -> None:
-        for batch in _batches([well_formed(document) for document in documents]):
-            await self._write(_REMOVE, {"of_base": base, "of_build": build, "gone": batch})
+        for batch in _batches([{"of_base": base, "of_build": build, "gone": well_formed(document)} for document in documents]):
+            await self._write(_REMOVE, batch)
 
     async def keep_only(self, base: str, build: str) -> None:
         await self._write(_REMOVE_OTHERS, {"of_base": base, "of_build": build})

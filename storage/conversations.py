@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, func, select
+from sqlalchemy import bindparam, delete, func, select, union_all
 
 from rag.text import well_formed
 from rag.types import Run, Turn
@@ -19,7 +19,7 @@ from storage.statements import Together, bound, insert
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy import Connection, Row, Table
+    from sqlalchemy import Connection, Insert, Row, Table
 
     from rag.types import Answer, Thread
     from storage.database import Database
@@ -132,7 +132,7 @@ def _answered(dialect: str) -> Together:
         dialect,
         _thread(dialect),
         _question(dialect),
-        _TURNS.insert().values([_named(_TURNS, _ASKED), _named(_TURNS, _SAID)]),
+        _both_turns(),
         answers.insert().values(_named(answers, _ANSWER)),
         runs.insert().values(_named(runs, _RUN_ROW)),
     )
@@ -146,6 +146,12 @@ def _failed(dialect: str) -> Together:
         _TURNS.insert().values(_named(_TURNS, _ASKED)),
         runs.insert().values(_named(runs, _RUN_ROW)),
     )
+
+
+def _both_turns() -> Insert:
+    """One statement, so that the question's turn has the lower id; SQLAlchemy compiles rows of VALUES anew each time."""
+    asked, said = (select(*_named(_TURNS, names).values()) for names in (_ASKED, _SAID))
+    return _TURNS.insert().from_select(list(_ASKED), union_all(asked, said))
 
 
 def _named(table: Table, names: Mapping[str, str]) -> dict[str, Any]:

@@ -34,9 +34,9 @@ def _text(name: str) -> Column[str]:
     return Column(name, Text, nullable=False, default="")
 
 
-def _belongs(name: str, to: str, *, nullable: bool = False) -> Column[int]:
+def _belongs(name: str, to: str) -> Column[int]:
     """What belongs to a row goes with it."""
-    return Column(name, ForeignKey(to, ondelete="CASCADE"), nullable=nullable, index=True)
+    return Column(name, ForeignKey(to, ondelete="CASCADE"), nullable=False, index=True)
 
 
 # --- conversations --------------------------------------------------------------------------------------------------
@@ -52,6 +52,7 @@ threads = Table(
     Column("direct", Boolean, nullable=False),
     Column("thread", Text, nullable=False),
     Column("last_at", Utc, nullable=False, index=True),
+    sqlite_with_rowid=False,
 )
 
 # One row for each question, from its claim to its delivery. `message` is the platform's id of what was asked: unique
@@ -78,17 +79,18 @@ questions = Table(
     Column("asked_at", Utc, nullable=False, index=True),
     UniqueConstraint("platform", "workspace", "channel", "message"),
     Index(None, "thread_id", "id"),
-    Index(None, "author"),
 )
 _OPEN = questions.c.state.in_(["waiting", "answering", "answered"])
 Index("ix_questions_open", questions.c.thread_id, questions.c.id, sqlite_where=_OPEN, postgresql_where=_OPEN)
 
+# Turns and runs go with their thread. `question_id` tells which of them are one question's; every index costs each
+# question, so it has none: ask within the thread.
 turns = Table(
     "turns",
     metadata,
     Column("id", Number, primary_key=True),
     Column("thread_id", Code, ForeignKey("threads.id", ondelete="CASCADE"), nullable=False),
-    _belongs("question_id", "questions.id", nullable=True),
+    Column("question_id", Number),
     Column("role", Text, nullable=False),
     _text("speaker"),
     Column("text", Text, nullable=False),
@@ -110,7 +112,7 @@ answers = Table(
     _text("language"),
     _text("standalone_question"),
     _text("run"),
-    Column("answered_at", Utc, nullable=False, index=True),
+    Column("answered_at", Utc, nullable=False),
 )
 
 # The platform's messages that show an answer, in order; stored as soon as their ids are known, an open stream's too.
@@ -134,7 +136,7 @@ feedback = Table(
     metadata,
     Column("id", Number, primary_key=True),
     Column("answer_id", ForeignKey("answers.id", ondelete="CASCADE"), nullable=False),
-    Column("person", Text, nullable=False, index=True),
+    Column("person", Text, nullable=False),
     Column("verdict", Integer, nullable=False),
     _text("remark"),
     Column("given_at", Utc, nullable=False),
@@ -148,7 +150,7 @@ runs = Table(
     Column("number", Number, primary_key=True),
     Column("id", Code, nullable=False, unique=True),
     Column("thread_id", Code, ForeignKey("threads.id", ondelete="CASCADE"), nullable=False),
-    _belongs("question_id", "questions.id"),
+    Column("question_id", Number, nullable=False),
     Column("kind", Text, nullable=False),
     Column("started_at", Utc, nullable=False),
     Column("seconds", Double, nullable=False),
@@ -174,6 +176,7 @@ documents = Table(
     _text("error"),
     Column("indexed_at", Utc),
     PrimaryKeyConstraint("base", "build", "document"),
+    sqlite_with_rowid=False,
 )
 
 # Who holds what: `holder` is new for each holding, `owner` is for people. Times are by the database's clock.

@@ -132,7 +132,7 @@ def _path(url: URL) -> Path | None:
 
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:
-    for pragma in (f"busy_timeout = {_BUSY}", "foreign_keys = ON", "synchronous = NORMAL"):
+    for pragma in (f"busy_timeout = {_BUSY}", "foreign_keys = ON", "synchronous = NORMAL", "wal_autocheckpoint = 4000"):
         connection.execute(f"PRAGMA {pragma}")
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         connection.execute("PRAGMA journal_mode = WAL")

@@ -21,10 +21,10 @@ def upgrade() -> None:
     _remembered()
     _threads()
     _questions()
-    _answers()
-    _posts()
     _runs()
     _turns()
+    _answers()
+    _posts()
     _feedback()
 
 
@@ -42,6 +42,7 @@ def _documents() -> None:
         sa.Column("error", sa.Text(), nullable=False),
         sa.Column("indexed_at", sa.DateTime(timezone=True), nullable=True),
         sa.PrimaryKeyConstraint("base", "build", "document", name=op.f("pk_documents")),
+        sqlite_with_rowid=False,
     )
 
 
@@ -107,6 +108,7 @@ def _threads() -> None:
         sa.Column("thread", sa.Text(), nullable=False),
         sa.Column("last_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_threads")),
+        sqlite_with_rowid=False,
     )
     op.create_index(op.f("ix_threads_last_at"), "threads", ["last_at"], unique=False)
 
@@ -137,9 +139,44 @@ def _questions() -> None:
         ),
     )
     op.create_index(op.f("ix_questions_asked_at"), "questions", ["asked_at"], unique=False)
-    op.create_index(op.f("ix_questions_author"), "questions", ["author"], unique=False)
     op.create_index("ix_questions_open", "questions", ["thread_id", "id"], unique=False, sqlite_where=OPEN, postgresql_where=OPEN)
     op.create_index(op.f("ix_questions_thread_id_id"), "questions", ["thread_id", "id"], unique=False)
+
+
+def _runs() -> None:
+    op.create_table(
+        "runs",
+        sa.Column("number", NUMBER, nullable=False),
+        sa.Column("id", CODE, nullable=False),
+        sa.Column("thread_id", CODE, nullable=False),
+        sa.Column("question_id", NUMBER, nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("seconds", sa.Double(), nullable=False),
+        sa.Column("error", sa.Text(), nullable=False),
+        sa.Column("trace", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["thread_id"], ["threads.id"], name=op.f("fk_runs_thread_id_threads"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("number", name=op.f("pk_runs")),
+        sa.UniqueConstraint("id", name=op.f("uq_runs_id")),
+    )
+    op.create_index(op.f("ix_runs_thread_id_number"), "runs", ["thread_id", "number"], unique=False)
+
+
+def _turns() -> None:
+    op.create_table(
+        "turns",
+        sa.Column("id", NUMBER, nullable=False),
+        sa.Column("thread_id", CODE, nullable=False),
+        sa.Column("question_id", NUMBER, nullable=True),
+        sa.Column("role", sa.Text(), nullable=False),
+        sa.Column("speaker", sa.Text(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("bases", sa.Text(), nullable=False),
+        sa.Column("said_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["thread_id"], ["threads.id"], name=op.f("fk_turns_thread_id_threads"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_turns")),
+    )
+    op.create_index(op.f("ix_turns_thread_id_id"), "turns", ["thread_id", "id"], unique=False)
 
 
 def _answers() -> None:
@@ -161,7 +198,6 @@ def _answers() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_answers")),
     )
-    op.create_index(op.f("ix_answers_answered_at"), "answers", ["answered_at"], unique=False)
     op.create_index(op.f("ix_answers_question_id"), "answers", ["question_id"], unique=False)
 
 
@@ -185,46 +221,6 @@ def _posts() -> None:
     op.create_index(op.f("ix_posts_question_id"), "posts", ["question_id"], unique=False)
 
 
-def _runs() -> None:
-    op.create_table(
-        "runs",
-        sa.Column("number", NUMBER, nullable=False),
-        sa.Column("id", CODE, nullable=False),
-        sa.Column("thread_id", CODE, nullable=False),
-        sa.Column("question_id", NUMBER, nullable=False),
-        sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("seconds", sa.Double(), nullable=False),
-        sa.Column("error", sa.Text(), nullable=False),
-        sa.Column("trace", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(["question_id"], ["questions.id"], name=op.f("fk_runs_question_id_questions"), ondelete="CASCADE"),
-        sa.ForeignKeyConstraint(["thread_id"], ["threads.id"], name=op.f("fk_runs_thread_id_threads"), ondelete="CASCADE"),
-        sa.PrimaryKeyConstraint("number", name=op.f("pk_runs")),
-        sa.UniqueConstraint("id", name=op.f("uq_runs_id")),
-    )
-    op.create_index(op.f("ix_runs_question_id"), "runs", ["question_id"], unique=False)
-    op.create_index(op.f("ix_runs_thread_id_number"), "runs", ["thread_id", "number"], unique=False)
-
-
-def _turns() -> None:
-    op.create_table(
-        "turns",
-        sa.Column("id", NUMBER, nullable=False),
-        sa.Column("thread_id", CODE, nullable=False),
-        sa.Column("question_id", NUMBER, nullable=True),
-        sa.Column("role", sa.Text(), nullable=False),
-        sa.Column("speaker", sa.Text(), nullable=False),
-        sa.Column("text", sa.Text(), nullable=False),
-        sa.Column("bases", sa.Text(), nullable=False),
-        sa.Column("said_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["question_id"], ["questions.id"], name=op.f("fk_turns_question_id_questions"), ondelete="CASCADE"),
-        sa.ForeignKeyConstraint(["thread_id"], ["threads.id"], name=op.f("fk_turns_thread_id_threads"), ondelete="CASCADE"),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_turns")),
-    )
-    op.create_index(op.f("ix_turns_question_id"), "turns", ["question_id"], unique=False)
-    op.create_index(op.f("ix_turns_thread_id_id"), "turns", ["thread_id", "id"], unique=False)
-
-
 def _feedback() -> None:
     op.create_table(
         "feedback",
@@ -238,4 +234,3 @@ def _feedback() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_feedback")),
         sa.UniqueConstraint("answer_id", "person", name=op.f("uq_feedback_answer_id_person")),
     )
-    op.create_index(op.f("ix_feedback_person"), "feedback", ["person"], unique=False)
