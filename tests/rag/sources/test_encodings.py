@@ -1,0 +1,101 @@
+import codecs
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag.errors import Unreadable
+from rag.sources.encodings import decode
+
+CHINESE = "员工每年有二十天带薪假期。申请请提前两周提交。"
+TRADITIONAL = "員工每年有二十天帶薪假期。請提前兩週申請。"
+JAPANESE = "社員は年に二十日の有給休暇があります。二週間前に申請してください。"
+KOREAN = "직원은 매년 이십 일의 유급 휴가를 받습니다. 이 주 전에 신청하세요."
+GERMAN = "Größe und Maß müssen übereinstimmen; die Prüfung läuft täglich."
+FRENCH = "L’été dernier, où étiez-vous ? À l’hôtel, près du château."
+PORTUGUESE = "As férias são concedidas após a aprovação da chefia; não há exceções."
+RUSSIAN = "Сотрудникам полагается двадцать дней отпуска в год."
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        *[(text, encoding) for text in (CHINESE, GERMAN, JAPANESE) for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32")],
+        *[
+            ("Plain English words, in some lines.\nAnd more.", encoding)
+            for encoding in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+        ],
+        (CHINESE, "gb18030"),
+        (CHINESE, "utf-16-le"),
+        ("Отпуск, двадцать дней", "utf-16-le"),
+        (JAPANESE, "utf-16-be"),
+        ("你好，世界", "gb18030"),
+        ("测试文件", "gb18030"),
+        ("README 使用说明 v1.2", "gb18030"),
+        (TRADITIONAL, "big5"),
+        (JAPANESE, "shift_jis"),
+        ("こんにちは", "shift_jis"),
+        ("設定ファイルの使い方", "cp932"),
+        (JAPANESE, "euc_jp"),
+        (KOREAN, "euc_kr"),
+        (GERMAN, "latin-1"),
+        ("Straße", "latin-1"),
+        ("für", "latin-1"),
+        (FRENCH, "cp1252"),
+        ("élève", "latin-1"),
+        (PORTUGUESE, "latin-1"),
+        ("não", "latin-1"),
+        ("¿Dónde está el niño? Mañana.", "latin-1"),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "koi8_r"),
+    ],
+)
+def test_text_is_read_in_its_encoding(text: str, encoding: str) -> None:
+    assert decode("a file", text.encode(encoding)) == text.replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("declared", ["gb2312", "GBK", "x-unknown", "", "utf-8"])
+def test_a_wrong_declaration_does_no_harm(declared: str) -> None:
+    assert decode("a file", CHINESE.encode("gb18030"), declared) == CHINESE
+    assert decode("a file", CHINESE.encode(), declared) == CHINESE
+
+
+def test_a_declaration_decides_where_the_bytes_do_not() -> None:
+    assert decode("a file", b"caf\xe9 \xa4", "iso-8859-15") == "café €"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        bytes(range(256)) * 20,
+        b"\x89PNG\r\n\x1a\n" + bytes(50),
+        b"\x7fELF" + bytes(range(200)),
+        b"PK\x03\x04" + bytes(60),
+        b"\x00\x01\x02\xff" * 50,
+    ],
+)
+def test_what_is_no_text_is_refused(content: bytes) -> None:
+    with pytest.raises(Unreadable, match="binary"):
+        decode("a file", content)
+
+
+def test_line_ends_and_marks_are_made_uniform() -> None:
+    assert decode("a file", codecs.BOM_UTF8 + b"one\r\ntwo\rthree\n") == "one\ntwo\nthree\n"
+
+
+def test_nul_and_lone_surrogates_do_not_come_through() -> None:
+    text = decode("a file", b"a\0b " + b"text of some length, mostly well formed. " * 5)
+
+    assert text.startswith("ab text")
+    assert "\ud800" not in decode("a file", b"\xff\xfe" + b"\x00\xd8" + "text".encode("utf-16-le"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=400))
+def test_any_bytes_are_text_that_can_be_stored_or_refused(content: bytes) -> None:
+    try:
+        text = decode("a file", content)
+    except Unreadable:
+        return
+    assert "\0" not in text
+    text.encode()
