@@ -25,9 +25,11 @@ _LOST: Final = 1 / 3  # share of a follow-up's own content words that may be put
 _NOVEL: Final = 0.5  # share of a rewrite's content words that neither follow-up nor conversation holds
 _NOVEL_WORDS: Final = 3
 _ALIKE: Final = 0.8
+_STEM: Final = 0.6  # share of the longer word that two inflections have in common
 _SHORTEST_PREFIX: Final = 4
 
 _UNSPACED: Final = frozenset(("han", "kana", "thai", "lao", "khmer", "myanmar"))
+_KANA: Final = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 
 _THOUGHT: Final = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
@@ -86,11 +88,14 @@ def _missing(own: Sequence[str], text: str, language: str) -> list[str]:
 
 
 def _alike(word: str, other: str) -> bool:
+    """Another inflection, a compound, a mended spelling."""
     if word.isdigit():
         return other.endswith(word)
-    if len(word) < _SHORTEST_PREFIX or len(other) < _SHORTEST_PREFIX or word[0] != other[0]:
+    shorter, longer = sorted((len(word), len(other)))
+    shared = next((i for i, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), shorter)
+    if shorter < _SHORTEST_PREFIX or not shared:
         return False
-    return other.startswith(word) or word.startswith(other) or SequenceMatcher(None, word, other).ratio() >= _ALIKE
+    return shared == shorter or shared >= _STEM * longer or SequenceMatcher(None, word, other).ratio() >= _ALIKE
 
 
 def _answers(rewrite: str, question: str, history: Sequence[Turn]) -> str:
@@ -122,6 +127,10 @@ def _foreign(rewrite: str, question: str, said: Sequence[str]) -> str:
         told = any(is_stop(word, detect(question)) for word in words(question)) or _in_script(question) in _UNSPACED
         if told or _in_script(rewrite) not in {_in_script(text) for text in said}:
             return f"it is in another script: {script(rewrite)}"
+    if _kana(question) and script(rewrite) == "han" and not _kana(rewrite):
+        return "it is in another language: Chinese for Japanese"
+    if _kana(rewrite) and not _kana(" ".join((*said, question))):
+        return "it is in another script: kana"
     known = question if _telling(question, detect(question), "") else " ".join((*said, question))
     theirs, its = detect(known), detect(rewrite)
     if not theirs or not its or theirs == its or not _telling(known, theirs, its):
@@ -129,6 +138,10 @@ def _foreign(rewrite: str, question: str, said: Sequence[str]) -> str:
     if its in {"zh", "ja"} or len(_telling(rewrite, its, theirs)) > len(_telling(rewrite, theirs, its)):
         return f"it is in another language: {its}"
     return ""
+
+
+def _kana(text: str) -> bool:
+    return _KANA.search(text) is not None
 
 
 def _in_script(text: str) -> str:
