@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import asyncpg  # type: ignore[import-untyped]  # it has no type hints
 from sqlalchemy import event, text
 from sqlalchemy.exc import DisconnectionError
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,32 +17,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _CONNECTIONS = 10
-_SECONDS = 10.0  # to connect
-_IDLE = 600  # seconds: firewalls forget connections without a word
+_CONNECT_SECONDS = 10.0
+_STATEMENT_SECONDS = 60.0
+_IDLE_SECONDS = 600  # firewalls forget connections without a word
 _NOT_ASYNCPG = ("channel_binding", "gssencmode", "connect_timeout", "prepared_statement_cache_size")
 _MIGRATING = 0x466F6F746E6F7465  # "Footnote" in ASCII: the number of the lock
 
 
 class PostgresEngine:
     def __init__(self, url: URL) -> None:
-        seconds = float(str(url.query.get("connect_timeout", _SECONDS)))
-        statements = int(str(url.query.get("prepared_statement_cache_size", 100)))  # 0 behind PgBouncer
-        # asyncpg reads libpq's options itself (sslmode, sslrootcert, target_session_attrs, …)
-        address = url.difference_update_query(_NOT_ASYNCPG).render_as_string(hide_password=False)
-
-        async def connect() -> Any:
-            return await asyncpg.connect(address, timeout=seconds)
-
-        self._engine = create_async_engine(
-            "postgresql+asyncpg://",
-            async_creator=connect,
-            pool_size=_CONNECTIONS,
-            max_overflow=_CONNECTIONS,
-            pool_recycle=_IDLE,
-            hide_parameters=True,
-            connect_args={"prepared_statement_cache_size": statements},
-        )
-        event.listen(self._engine.sync_engine, "checkout", _refuse_closed)
+        self._url = url
+        self._engine = _create(url, seconds=_STATEMENT_SECONDS)
         self._single = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
     async def open(self) -> None:
@@ -61,14 +46,44 @@ class PostgresEngine:
             return await connection.run_sync(work)
 
     async def migrate(self, work: Callable[[Connection], None]) -> None:
+        """However long it takes, or another process that is at it."""
+
         def alone(connection: Connection) -> None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATING})
             work(connection)
 
-        await self.write(alone)
+        engine = _create(self._url, seconds=None)
+        try:
+            async with engine.begin() as connection:
+                await connection.run_sync(alone)
+        finally:
+            await engine.dispose()
 
     async def close(self) -> None:
         await self._engine.dispose()
+
+
+def _create(url: URL, *, seconds: float | None) -> AsyncEngine:
+    """`seconds` bound a statement: a server that vanished without a word would be waited for otherwise."""
+    to_connect = float(str(url.query.get("connect_timeout", _CONNECT_SECONDS)))
+    statements = int(str(url.query.get("prepared_statement_cache_size", 100)))  # 0 behind PgBouncer
+    # asyncpg reads libpq's options itself (sslmode, sslrootcert, target_session_attrs, …)
+    address = url.difference_update_query(_NOT_ASYNCPG).render_as_string(hide_password=False)
+
+    async def connect() -> Any:
+        return await asyncpg.connect(address, timeout=to_connect, command_timeout=seconds)
+
+    engine = create_async_engine(
+        "postgresql+asyncpg://",
+        async_creator=connect,
+        pool_size=_CONNECTIONS,
+        max_overflow=_CONNECTIONS,
+        pool_recycle=_IDLE_SECONDS,
+        hide_parameters=True,
+        connect_args={"prepared_statement_cache_size": statements},
+    )
+    event.listen(engine.sync_engine, "checkout", _refuse_closed)
+    return engine
 
 
 def _refuse_closed(connection: Any, _record: object, _proxy: object) -> None:

@@ -58,7 +58,7 @@ class SqliteEngine:
     def _open(self) -> None:
         """Connect before any thread is started, so that what cannot be opened is an error of the start."""
         if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            _make(self._path)
         for _ in range(_READERS + 1):
             self._connections.append(self._engine.connect())
 
@@ -129,6 +129,16 @@ def _path(url: URL) -> Path | None:
     if not url.database or url.database == ":memory:":
         raise BadSetting("The database needs a file: write DATABASE_URL as sqlite:///folder/footnote.db.")
     return None if url.database.startswith("file:") else Path(url.database)
+
+
+def _make(path: Path) -> None:
+    """What people said is for its owner's eyes."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            path.touch(mode=0o600)
+    except OSError as error:
+        raise BadSetting(f"The database {path} cannot be made ({error.strerror}): correct DATABASE_URL.") from error
 
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:

@@ -1,90 +1,22 @@
-"""Opening, migrating and closing a database, and what is said when it cannot be done."""
+"""Opening a database, working in it and closing it, and what is said when it cannot be done."""
 
 import asyncio
 import sqlite3
-import subprocess
-import sys
 import threading
 from functools import partial
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Table, inspect, literal, make_url, select, text
+from sqlalchemy import Connection, Table, literal, make_url, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from rag.errors import BadSetting, FootnoteError, StoreError, StoreUnavailable
-from storage import migrations
+from rag.errors import BadSetting, StoreError, StoreUnavailable
 from storage.columns import database_clock, new_id
 from storage.database import Database, parse
 from storage.schema import metadata
 from tests.databases import free_port
-from tests.storage import first_schema
 
 ROOT = Path(__file__).parents[2]
-
-
-# --- migrations -----------------------------------------------------------------------------------------------------
-
-
-def test_the_newest_revision_is_the_one_that_a_start_compares_with() -> None:
-    scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
-
-    assert scripts.get_heads() == [migrations.HEAD]
-
-
-async def test_the_migrated_tables_are_those_of_the_schema(blank_database_url: str) -> None:
-    async with Database(blank_database_url) as database:
-        assert await database.read(_differences) == []
-
-
-async def test_data_of_the_first_schema_is_still_there_at_the_newest(blank_database_url: str) -> None:
-    first = Database(blank_database_url)
-    try:
-        await first._engine.open()
-        await first._engine.migrate(partial(migrations.upgrade, to="0001"))
-        await first._engine.write(first_schema.fill)
-    finally:
-        await first._engine.close()
-
-    async with Database(blank_database_url) as database:
-        assert await database.read(migrations.stored_version) == migrations.HEAD
-        assert await database.read(_differences) == []
-        await first_schema.check(database)
-
-
-async def test_a_database_is_migrated_once_however_many_processes_start_at_once(blank_database_url: str) -> None:
-    code = "import asyncio, sys; from storage.database import Database; asyncio.run(Database(sys.argv[1]).__aenter__())"
-    command = [sys.executable, "-c", code, blank_database_url]
-    starts = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]  # noqa: S603, ASYNC220
-
-    assert [(await asyncio.to_thread(start.communicate))[1] for start in starts] == [""] * 4
-    async with Database(blank_database_url) as database:
-        assert await database.read(_differences) == []
-
-
-async def test_an_up_to_date_database_is_opened_without_alembic(database_url: str) -> None:
-    code = (
-        "import asyncio, sys; from storage.database import Database\n"
-        "async def main():\n    async with Database(sys.argv[1]): print('alembic' in sys.modules)\n"
-        "asyncio.run(main())"
-    )
-    command = [sys.executable, "-c", code, database_url]
-    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, check=True)
-
-    assert done.stdout == "False\n"
-
-
-async def test_a_newer_schema_is_refused_and_left_alone(database_url: str) -> None:
-    async with Database(database_url) as database:
-        await database.write(lambda connection: connection.execute(text("UPDATE footnote_version SET version_num = '9999'")))
-    try:
-        with pytest.raises(BadSetting, match=r"made by a newer version of Footnote \(schema 9999, this one knows \d{4}\)"):
-            await Database(database_url).__aenter__()
-    finally:
-        await _set_version(database_url, migrations.HEAD)
 
 
 # --- work -----------------------------------------------------------------------------------------------------------
@@ -178,6 +110,7 @@ async def test_sqlite_is_opened_in_a_folder_that_it_makes_and_with_what_keeps_it
 
             assert await database.read(ask) == value
             assert await database.write(ask) == value
+    assert (tmp_path / "new/folder/footnote.db").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
@@ -193,7 +126,7 @@ async def test_a_path_that_cannot_be_a_file_is_a_bad_setting(tmp_path: Path) -> 
 
 async def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(FootnoteError, match="database sqlite:///"):
+    with pytest.raises(BadSetting, match=r"footnote.db cannot be made \(.+\): correct DATABASE_URL"):
         await Database(f"sqlite:///{tmp_path}/file/footnote.db").__aenter__()
 
 
@@ -289,28 +222,6 @@ def test_every_form_of_a_sqlite_address_is_the_same(url: str) -> None:
 
 
 # --- help -----------------------------------------------------------------------------------------------------------
-
-
-def _differences(connection: Connection) -> list[object]:
-    options = {"version_table": migrations.VERSION_TABLE, "compare_server_default": True}
-    context = MigrationContext.configure(connection, opts={**options, "target_metadata": metadata})
-    found: list[object] = compare_metadata(context, metadata)
-    extra = set(inspect(connection).get_table_names()) - set(metadata.tables) - {migrations.VERSION_TABLE}
-    return [*found, *extra]
-
-
-async def _set_version(url: str, version: str) -> None:
-    # not through Database, which refuses it
-    if url.startswith("sqlite"):
-        with sqlite3.connect(url.removeprefix("sqlite:///")) as connection:
-            connection.execute("UPDATE footnote_version SET version_num = ?", (version,))
-        connection.close()
-        return
-    import asyncpg  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    other = await asyncpg.connect(url)
-    await other.execute("UPDATE footnote_version SET version_num = $1", version)
-    await other.close()
 
 
 def nothing(connection: Connection) -> None:

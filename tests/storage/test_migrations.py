@@ -1,0 +1,104 @@
+"""How the tables came about, on both databases, from the first schema on."""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import asyncpg  # type: ignore[import-untyped]  # it has no type hints
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect, text
+
+from rag.errors import BadSetting
+from storage import migrations
+from storage.database import Database
+from storage.schema import metadata
+from tests.storage import first_schema
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_newest_revision_is_the_one_that_a_start_compares_with() -> None:
+    scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
+
+    assert scripts.get_heads() == [migrations.HEAD]
+
+
+async def test_the_migrated_tables_are_those_of_the_schema(blank_database_url: str) -> None:
+    async with Database(blank_database_url) as database:
+        assert await database.read(_differences) == []
+
+
+async def test_data_of_the_first_schema_is_still_there_at_the_newest(blank_database_url: str) -> None:
+    first = Database(blank_database_url)
+    try:
+        await first._engine.open()
+        await first._engine.migrate(partial(migrations.upgrade, to="0001"))
+        await first._engine.write(first_schema.fill)
+    finally:
+        await first._engine.close()
+
+    async with Database(blank_database_url) as database:
+        assert await database.read(migrations.stored_version) == migrations.HEAD
+        assert await database.read(_differences) == []
+        await first_schema.check(database)
+
+
+async def test_a_database_is_migrated_once_however_many_processes_start_at_once(blank_database_url: str) -> None:
+    code = "import asyncio, sys; from storage.database import Database; asyncio.run(Database(sys.argv[1]).__aenter__())"
+    command = [sys.executable, "-c", code, blank_database_url]
+    starts = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(4)]  # noqa: S603, ASYNC220
+
+    assert [(await asyncio.to_thread(start.communicate))[1] for start in starts] == [""] * 4
+    async with Database(blank_database_url) as database:
+        assert await database.read(_differences) == []
+
+
+async def test_an_up_to_date_database_is_opened_without_alembic(database_url: str) -> None:
+    code = (
+        "import asyncio, sys; from storage.database import Database\n"
+        "async def main():\n    async with Database(sys.argv[1]): print('alembic' in sys.modules)\n"
+        "asyncio.run(main())"
+    )
+    command = [sys.executable, "-c", code, database_url]
+    done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
+
+
+async def test_a_newer_schema_is_refused_and_left_alone(database_url: str) -> None:
+    async with Database(database_url) as database:
+        await database.write(lambda connection: connection.execute(text("UPDATE footnote_version SET version_num = '9999'")))
+    try:
+        with pytest.raises(BadSetting, match=r"made by a newer version of Footnote \(schema 9999, this one knows \d{4}\)"):
+            await Database(database_url).__aenter__()
+    finally:
+        await _set_version(database_url, migrations.HEAD)
+
+
+# --- help ---
+
+
+def _differences(connection: Connection) -> list[object]:
+    options = {"version_table": migrations.VERSION_TABLE, "compare_server_default": True}
+    context = MigrationContext.configure(connection, opts={**options, "target_metadata": metadata})
+    found: list[object] = compare_metadata(context, metadata)
+    extra = set(inspect(connection).get_table_names()) - set(metadata.tables) - {migrations.VERSION_TABLE}
+    return [*found, *extra]
+
+
+async def _set_version(url: str, version: str) -> None:
+    # not through Database, which refuses it
+    if url.startswith("sqlite"):
+        with sqlite3.connect(url.removeprefix("sqlite:///")) as connection:
+            connection.execute("UPDATE footnote_version SET version_num = ?", (version,))
+        connection.close()
+        return
+    other = await asyncpg.connect(url)
+    await other.execute("UPDATE footnote_version SET version_num = $1", version)
+    await other.close()
