@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from rag.errors import ModelError
-from rag.expanding import expanded
+from rag.expanding import expanded, stands_alone
 from rag.guarding import objection, trimmed
 from rag.languages import detect
-from rag.lexical import content_words, words
+from rag.lexical import words
 from rag.text import well_formed
 from rag.types import Lookup, Prompt, Sampling
 from rag.writing import written
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rag.tracing import Trace
     from rag.types import Turn
 
-_REWRITE_WEIGHT: Final = 2
 _NOTED: Final = 500  # characters of a rejected reply
 
 
@@ -52,7 +51,7 @@ class Condenser:
             if not said or self._settings.condense == "never":
                 lookup = as_asked(asked)
             else:
-                lookup = await self._rewritten(asked, said, notes) or expanded(asked, said)
+                lookup = await self._rewritten(asked, said, notes) or by_rule(asked, said)
             notes |= {"how": lookup.how, "standalone": lookup.question, "lexical": [list(part) for part in lookup.lexical]}
             notes |= {"dense": lookup.dense, **lookup.notes}
         return replace(lookup, notes=dict(notes))
@@ -82,11 +81,12 @@ def as_asked(question: str) -> Lookup:
 
 
 def rewritten(rewrite: str, question: str) -> Lookup:
-    """The rewrite, and once more those of the follow-up's own words that it put in another form."""
-    held = set(words(rewrite))
-    missing = " ".join(word for word in content_words(question) if word not in held)
-    lexical = ((rewrite, _REWRITE_WEIGHT), (missing, 1)) if missing else ((rewrite, 1),)
-    return Lookup(rewrite, lexical, rewrite, "rewritten")
+    """Both are searched for by words: measured, the rewrite alone finds less (nDCG@10 .635 against .649)."""
+    return Lookup(rewrite, ((rewrite, 1), (question, 1)), rewrite, "rewritten")
+
+
+def by_rule(question: str, history: Sequence[Turn]) -> Lookup:
+    return as_asked(question) if stands_alone(question, history) else expanded(question, history)
 
 
 def _language(asked: str, said: Sequence[Turn]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rag.languages import detect, script
 from rag.lexical import content_words, is_stop, words
+from rag.questions import POINTERS, points_back
 from rag.types import Lookup
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ USER_TURNS: Final = 2
 LEXICAL_ANSWER_WORDS: Final = 5
 DENSE_HISTORY_WORDS: Final = 4
 DENSE_ANSWER_WORDS: Final = 2
+_ENOUGH: Final = 4  # content words
 _TURN_READ: Final = 1000  # characters of an earlier question
 _ANSWER_READ: Final = 4000
 _LONGEST_TOLD: Final = 12  # letters: a longer word is no rarer
@@ -47,6 +49,18 @@ def expanded(question: str, history: Sequence[Turn]) -> Lookup:
     # .784 -> .793 -> .801, after a change of topic .697 -> .749 -> .814. Six words instead of nine: .802 and .841.
     dense = f"{question} {question}{remark}" if added else question
     return Lookup(question + remark, tuple(lexical), dense, "expanded", {"added": added})
+
+
+def stands_alone(question: str, history: Sequence[Turn]) -> bool:
+    """Whether a question is complete by itself: it says enough, nothing in it points back, and its subject is a new one (R10).
+
+    Measured: leaving these alone costs .001 on follow-ups and gains .02 after a change of topic.
+    """
+    own = [word for word in _distinct(telling_words(question)) if not POINTERS.issuperset(words(word))]
+    if len(own) < _ENOUGH or points_back(question):
+        return False
+    said = {word for turn in history for word in words(turn.text[:_ANSWER_READ])}
+    return sum(not said.isdisjoint(words(word)) for word in own) <= 1
 
 
 def salient(text: str) -> list[str]:

@@ -84,6 +84,25 @@ POINTERS_UNSPACED: Final = frozenset(
 )
 
 
+# What cannot be understood without something said before.
+_BACK: Final = _folded("""
+it its that this those these they them their there he she his her him one ones same other others another else both either
+neither former latter isso isto aquilo ele ela eles elas esse essa este esta aquele aquela mesmo mesma outro outra outros outras
+deles delas eso esto aquello ellos ellas ese esa otro otra otros otras mismo misma cela ca celui celle ceux celles il ils elle
+elles autre autres meme das dies diese dieser dieses er sie ihn ihm andere anderen dort davon dazu damit dafur darin daran
+darauf это этот эта эти тот та те он она они его ее их там тут
+""")
+_BACK_UNSPACED: Final = re.compile(r"[这這那它他她其该該此]|それ|これ|あれ|その|この|あの|彼|그것|이것|그건|이건|저것")
+_ELLIPTIC: Final = re.compile(
+    r"\W*(?:and|but|or|so|then|also|what about|how about|e|y|et|und|oder|а|и|e se|y si|et si)\b", re.IGNORECASE
+)
+
+
+def points_back(text: str) -> bool:
+    """Whether it names something by what was said before, or leaves it out."""
+    return bool(_BACK_UNSPACED.search(text) or _ELLIPTIC.match(text)) or not _BACK.isdisjoint(words(text))
+
+
 def is_question(text: str) -> bool:
     """By its mark, or by a word that asks among its first ones."""
     first = words(text[:200])[:_EARLY]

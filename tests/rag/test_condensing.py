@@ -75,18 +75,8 @@ async def test_a_good_rewrite_is_searched_for() -> None:
     lookup = await condensed(REWRITE)
 
     assert (lookup.question, lookup.dense, lookup.how) == (REWRITE, REWRITE, "rewritten")
-    assert lookup.lexical == ((REWRITE, 1),)
+    assert lookup.lexical == ((REWRITE, 1), (FOLLOW_UP, 1))
     assert lookup.notes["model"] == "scripted"
-
-
-async def test_own_words_that_the_rewrite_put_otherwise_are_searched_for_as_well() -> None:
-    lookup = await condensed(
-        "Which deployments can Ann revert on staging?", "can Ann revert deploys on staging, and the deployed ones?"
-    )
-
-    assert lookup.how == "rewritten"
-    assert [weight for _, weight in lookup.lexical] == [2, 1]
-    assert lookup.lexical[1][0] == "deploys deployed ones"
 
 
 async def test_a_question_that_the_model_leaves_alone_is_searched_as_asked() -> None:
@@ -359,6 +349,35 @@ def test_the_long_words_of_an_answer_are_its_salient_ones_each_once_and_no_stop_
 )
 def test_languages_without_spaces_are_expanded_by_stretches_that_mean_something(said: str, added: list[str]) -> None:
     assert expanded("Kubernetes?", [Turn("user", said)]).notes["added"] == added
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which laptops may new employees order from the shop?",
+        "Quantos dias de férias tem um funcionário brasileiro?",
+        "Wie beantrage ich Urlaub im Personalportal der Firma?",
+    ],
+)
+async def test_a_question_complete_by_itself_is_not_dragged_back_to_the_old_topic(question: str) -> None:
+    for line in (ModelUnavailable("gone"), "I do not know."):
+        lookup = await condensed(line, question)
+
+        assert (lookup.how, lookup.dense, lookup.lexical) == ("as asked", question, ((question, 1),))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which laptops may they order from the shop?",
+        "and which laptops may new employees order?",
+        "Which revisions does the operator keep in production?",
+        "laptops?",
+        "那新员工可以订购哪些笔记本电脑？",
+    ],
+)
+async def test_a_question_that_points_back_or_goes_on_is_expanded(question: str) -> None:
+    assert (await condensed(ModelUnavailable("gone"), question)).how == "expanded"
 
 
 def test_what_the_question_says_itself_is_not_added() -> None:
