@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rag.types import Piece, Prompt
 
-Said: TypeAlias = "str | Sequence[Piece | Exception] | Exception"
+Said: TypeAlias = "str | Sequence[Piece | Exception | float] | Exception"
 Line: TypeAlias = "Said | Callable[[Prompt], Said]"
 
 
@@ -24,7 +24,8 @@ class ScriptedWriter:
     """Answers the n-th call with the n-th line of its script.
 
     A text is streamed word by word and ended with a Usage; a sequence of pieces is streamed as it stands, raising the
-    error where one stands in it; an error is raised before the first piece; a function is asked with the prompt.
+    error or pausing for the seconds where such stand in it; an error is raised before the first piece; a function is
+    asked with the prompt.
     `delay` seconds pass before each piece. `prompts` holds what was asked, `closed` how many streams were closed,
     `at_once` the most streams that were ever open together.
     """
@@ -54,15 +55,16 @@ class ScriptedWriter:
         self.at_once = max(self.at_once, self._open)
         try:
             for piece in self._pieces(prompt):
-                await asyncio.sleep(self._delay)
+                await asyncio.sleep(piece if isinstance(piece, float) else self._delay)
                 if isinstance(piece, Exception):
                     raise piece
-                yield piece
+                if not isinstance(piece, float):
+                    yield piece
         finally:
             self._open -= 1
             self.closed += 1
 
-    def _pieces(self, prompt: Prompt) -> Sequence[Piece | Exception]:
+    def _pieces(self, prompt: Prompt) -> Sequence[Piece | Exception | float]:
         if len(self.prompts) > len(self._script):
             raise OutOfScript(
                 f"{self.name} was asked {len(self.prompts)} times; the script has {len(self._script)} lines: {prompt}"

@@ -232,15 +232,29 @@ async def test_the_total_deadline_ends_the_answer_whatever_a_call_may_take() -> 
 
 
 async def test_one_failed_group_ends_the_others_and_is_raised_as_itself() -> None:
-    def answer(prompt: Prompt) -> str | ModelRefused:
-        return ModelRefused("not this one") if 'n="2"' in prompt.user else "fine [1]"
+    def answer(prompt: Prompt) -> Sequence[str | float] | ModelRefused:
+        return ModelRefused("not this one") if 'n="2"' in prompt.user else [3600.0, "late"]
 
-    kitchen = Kitchen([answer] * 3, ComposeSettings(strategy="map_reduce", token_max=40), delay=0.01)
+    kitchen = Kitchen([answer] * 3, ComposeSettings(strategy="map_reduce", token_max=40))
 
-    with pytest.raises(ModelRefused, match="not this one"):
-        await kitchen.compose(matches(3))
+    async with asyncio.timeout(60):
+        with pytest.raises(ModelRefused, match="not this one"):
+            await kitchen.compose(matches(3))
 
     assert kitchen.writer.closed == len(kitchen.writer.prompts)
+
+
+async def test_a_stream_is_closed_at_once_when_nobody_can_be_shown_it() -> None:
+    kitchen = Kitchen(["one two three"])
+
+    def fail(_: str) -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError) as broken:
+        await kitchen.composer.compose("q", LOOKUP, matches(1), (), "en", kitchen.trace, fail)
+
+    assert broken.value is not None
+    assert kitchen.writer.closed == 1
 
 
 async def test_a_failed_call_leaves_its_prompt_in_the_trace() -> None:
@@ -307,7 +321,7 @@ async def test_partial_answers_are_collapsed_in_groups_until_they_fit_and_their_
         if numbers:
             return f"{LONG} [{numbers[0]}]"
         united = " ".join(partial).split()
-        return f"{LONG[:100]} [{united[0]}]" if len(united) < 6 else "end"
+        return LONG[:100] if len(united) < 6 else "end"
 
     kitchen = Kitchen([answer] * 20, ComposeSettings(strategy="map_reduce", token_max=120))
 
@@ -316,6 +330,9 @@ async def test_partial_answers_are_collapsed_in_groups_until_they_fit_and_their_
     combinations = [user for user in kitchen.asked if "<answers>" in user]
     assert len(combinations) >= 3
     assert all(user.count("<answer passages") >= 2 for user in combinations)
+    united = [set(found.split()) for user in combinations for found in re.findall(r'passages="([\d ]+)"', user)]
+    assert any(len(numbers) > 1 for numbers in united)
+    assert set().union(*(set(found.split()) for found in re.findall(r'passages="([\d ]+)"', combinations[-1]))) == set("123456")
     assert {number for user in combinations[:-1] for number in re.findall(r"\[(\d)\]\n</answer>", user)} == set("123456")
     assert composed.text
 
