@@ -135,7 +135,12 @@ class Settings(BaseSettings):
     """Everything that can be set: by environment variables, then footnote.toml, then these defaults."""
 
     model_config = SettingsConfigDict(
-        env_prefix="FOOTNOTE_", env_nested_delimiter="__", extra="forbid", frozen=True, nested_model_default_partial_update=True
+        env_prefix="FOOTNOTE_",
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+        env_ignore_empty=True,
+        nested_model_default_partial_update=True,
     )
 
     config: Path | None = Field(None, description="Path of footnote.toml; default: the one in the current folder.")

@@ -1,0 +1,5 @@
+"""The `footnote` command."""
+
+from bots.cli.app import main
+
+__all__ = ["main"]

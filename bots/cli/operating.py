@@ -1,0 +1,49 @@
+"""Commands for the people who run Footnote."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bots.cli.app import app, console, with_footnote
+from bots.terminal.trace import print_run
+from config.assembly import Footnote
+from rag.errors import BadQuestion
+from rag.types import Place, Thread
+
+
+@app.command("trace")
+def trace(
+    run: Annotated[str, typer.Argument(help="The id of a run, or the beginning of it; without one, the newest.")] = "",
+) -> None:
+    """Show how an answer came about: history, queries, passages with their scores, prompts, citations."""
+
+    async def show(footnote: Footnote) -> None:
+        found = await footnote.memory.run(run) if run else await footnote.memory.last_run(None)
+        if found is None:
+            raise BadQuestion(f"There is no run {run!r}." if run else "Nothing has been asked yet.")
+        print_run(found, console())
+
+    with_footnote(show)
+
+
+@app.command("forget")
+def forget(thread: Annotated[str, typer.Argument(help="The thread whose memory is deleted.")] = "main") -> None:
+    """Delete what a thread of the terminal remembers."""
+
+    async def delete(footnote: Footnote) -> None:
+        turns = await footnote.memory.forget(Thread(Place("terminal"), thread))
+        console().print(f"Forgot {turns} turns of thread {thread}." if turns else f"Thread {thread} held nothing.", markup=False)
+
+    with_footnote(delete)
+
+
+@app.command("migrate")
+def migrate() -> None:
+    """Bring the database to this version's schema (every other command does so too)."""
+
+    async def done(_: Footnote) -> None:
+        console().print("The database is up to date.")
+
+    with_footnote(done)

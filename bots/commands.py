@@ -1,0 +1,68 @@
+"""What people can ask of the bot besides questions, worded once for all platforms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rag.types import Problem
+
+if TYPE_CHECKING:
+    from rag.ports import Catalog, PassageIndex
+    from rag.types import Entry, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What one base holds."""
+
+    headline: str
+    entries: tuple[Entry, ...]
+    problems: tuple[Problem, ...]
+
+
+async def sources_of(index: PassageIndex, catalog: Catalog, base: str) -> Known:
+    entries = (await catalog.entries(base, await index.live(base))).values()
+    indexed = [entry for entry in entries if entry.passages]
+    problems = tuple(Problem(entry.document, entry.error) for entry in entries if entry.error)
+    newest = max((entry.indexed_at for entry in indexed if entry.indexed_at), default=None)
+    headline = f"{base}: {counted(len(indexed), 'document')}, {counted(await index.size(base), 'passage')}"
+    if newest:
+        headline += f", the newest indexed {ago(newest)}"
+    if problems:
+        headline += f", {len(problems)} could not be read"
+    return Known(
+        f"{headline}." if indexed or problems else f"{base}: nothing indexed yet. Run: footnote index PATH",
+        tuple(indexed),
+        problems,
+    )
+
+
+def summary(progress: Progress) -> str:
+    """An indexing run in one sentence."""
+    changes = [
+        f"{count} {word}"
+        for count, word in (
+            (progress.added, "added"),
+            (progress.changed, "changed"),
+            (progress.removed, "removed"),
+            (len(progress.problems), "could not be read"),
+        )
+        if count
+    ]
+    what = ", ".join(changes) if changes else "nothing changed"
+    held = f"{counted(progress.done, 'document')}, {counted(progress.passages, 'passage')}"
+    return f"{progress.base}: {what}; {held}; {progress.embedded} embedded in {progress.seconds:.1f} s."
+
+
+def counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def ago(moment: datetime) -> str:
+    seconds = int((datetime.now(UTC) - moment).total_seconds())
+    for size, word in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"{counted(seconds // size, word)} ago"
+    return "just now"

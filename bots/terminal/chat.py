@@ -1,0 +1,148 @@
+"""Talk in the terminal: the answer grows, then stands with its sources."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Protocol
+
+from rich.live import Live
+
+from bots.commands import sources_of, summary
+from bots.terminal.render import growing, whole
+from bots.terminal.trace import print_run
+from rag.errors import FootnoteError
+from rag.footers import render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from rag.conversation import Conversation
+    from rag.indexing import Indexer
+    from rag.ports import Catalog, Memory, PassageIndex
+    from rag.types import Answer, Thread
+
+HELP = """\
+Ask a question in any language; ask on in the same thread, and it is understood.
+/reindex   bring the index up to date      /sources   what is indexed
+/trace     how the last answer came about  /trace ID  how that one did
+/forget    forget this thread              /quit      leave (or Ctrl-D)"""
+
+
+class Assembled(Protocol):
+    """What a chat needs of the running system."""
+
+    conversation: Conversation
+    memory: Memory
+    catalog: Catalog
+    index: PassageIndex
+    bases: Mapping[str, object]
+
+    def indexer(self, base: str) -> Indexer: ...
+
+
+async def ask_once(conversation: Conversation, thread: Thread, text: str, console: Console, *, quiet: bool = False) -> Answer:
+    """Ask, show the answer as it grows where that can be seen, then the whole of it."""
+    if quiet:
+        return await conversation.reply(thread, text)
+    if not console.is_terminal:
+        answer = await conversation.reply(thread, text)
+        console.print(render(answer), markup=False, soft_wrap=True)
+        return answer
+    with Live(console=console, transient=True, refresh_per_second=12) as live:
+        answer = await conversation.reply(thread, text, lambda draft: live.update(growing(draft)))
+    console.print(whole(answer))
+    return answer
+
+
+class Chat:
+    def __init__(self, footnote: Assembled, thread: Thread, console: Console, *, interactive: bool) -> None:
+        self._footnote = footnote
+        self._thread = thread
+        self._console = console
+        self._interactive = interactive
+        self._commands = {
+            "/reindex": self._reindex,
+            "/sources": self._sources,
+            "/trace": self._trace,
+            "/forget": self._forget,
+            "/help": self._help,
+        }
+
+    async def run(self) -> None:
+        """Until the input ends. A question that fails is said so, and the talk goes on."""
+        if self._interactive:
+            await self._greet()
+        while (line := await self._read()) is not None:
+            if line in {"/quit", "/exit"}:
+                return
+            if line:
+                await self._take(line)
+
+    async def _read(self) -> str | None:
+        try:
+            return (await asyncio.to_thread(input, "\n> " if self._interactive else "")).strip()
+        except EOFError:
+            return None
+
+    async def _take(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        try:
+            if word in self._commands:
+                await self._commands[word](rest.strip())
+            elif word.startswith("/") and word[1:].isalpha():
+                self._say(f"There is no {word}. /help lists what there is.")
+            else:
+                await ask_once(self._footnote.conversation, self._thread, line, self._console)
+        except FootnoteError as error:
+            self._say(error.user_message)
+            self._say(f"({error})")
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False)
+
+    async def _greet(self) -> None:
+        for base in self._footnote.bases:
+            self._say((await sources_of(self._footnote.index, self._footnote.catalog, base)).headline)
+        turns = await self._footnote.memory.recall(self._thread, 1000)
+        if turns:
+            self._say(f"Thread {self._thread.id} goes on with its {len(turns)} turns; /forget begins anew.")
+        self._say("Ask a question, or /help.")
+
+    async def _help(self, _: str) -> None:
+        self._say(HELP)
+
+    async def _reindex(self, _: str) -> None:
+        for base in self._footnote.bases:
+            with self._console.status(f"indexing {base} ...") as status:
+                indexer = self._footnote.indexer(base)
+                progress = await indexer.run(
+                    lambda now, status=status: status.update(
+                        f"{now.base}: {now.done} of {now.found or '?'} documents, {now.passages} passages"
+                    )
+                )
+            for problem in progress.problems:
+                self._say(f"not indexed: {problem.document}: {problem.reason}")
+            self._say(summary(progress))
+
+    async def _sources(self, _: str) -> None:
+        for base in self._footnote.bases:
+            known = await sources_of(self._footnote.index, self._footnote.catalog, base)
+            self._say(known.headline)
+            for entry in known.entries:
+                self._say(f"  {entry.document}: {entry.title}, {entry.passages} passages")
+            for problem in known.problems:
+                self._say(f"  not indexed: {problem.document}: {problem.reason}")
+
+    async def _trace(self, run: str) -> None:
+        memory = self._footnote.memory
+        found = await memory.run(run) if run else await memory.last_run(self._thread)
+        if found is None:
+            self._say(f"There is no run {run}." if run else "Nothing has been asked in this thread yet.")
+        else:
+            print_run(found, self._console)
+
+    async def _forget(self, _: str) -> None:
+        turns = await self._footnote.memory.forget(self._thread)
+        self._say(f"Forgot {turns} turns." if turns else "There was nothing to forget.")

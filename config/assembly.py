@@ -1,0 +1,177 @@
+"""Settings to a running system: the only place that picks implementations."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rag.models.extractive import ExtractiveWriter
+
+from config.parts import (
+    composing,
+    condensing,
+    conversing,
+    indexing,
+    prompts_from,
+    retrieving,
+    routes_from,
+    sources_from,
+    splitting,
+)
+from config.settings import BaseTable
+from rag.citing import SentenceSimilarity, Support
+from rag.composing import Composer
+from rag.condensing import Condenser
+from rag.conversation import Conversation
+from rag.errors import BadSetting, IndexMismatch, IndexMissing
+from rag.indexing import Indexer
+from rag.lexical import SIGNATURE
+from rag.models.local.embedder import LocalEmbedder
+from rag.models.local.reranker import LocalReranker
+from rag.retrieval import Retriever
+from rag.routing import Router
+from rag.sources.readers import Readers
+from rag.splitting import split
+from rag.types import Signature
+from storage.catalog import DatabaseCatalog
+from storage.conversations import DatabaseMemory
+from storage.database import Database
+from storage.local_index import LocalIndex
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from config.settings import Settings
+    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, PassageIndex
+
+REMEMBERED = "sources"
+DEFAULT = "default"
+
+
+@dataclass(slots=True)
+class Footnote:
+    """The running system. `bases` are the knowledge bases by name, the default one first."""
+
+    settings: Settings
+    bases: dict[str, BaseTable]
+    memory: Memory
+    catalog: Catalog
+    index: PassageIndex
+    embedder: Embedder | None
+    conversation: Conversation
+    readers: Readers
+    given: Mapping[str, Sequence[DocumentSource]] | None = None
+
+    @property
+    def signature(self) -> Signature:
+        name, dimension = (self.embedder.name, self.embedder.dimension) if self.embedder else ("none", 0)
+        return Signature(name, dimension, splitting(self.settings).signature, SIGNATURE)
+
+    def indexer(self, base: str) -> Indexer:
+        return Indexer(
+            base=base,
+            sources=self.given[base] if self.given else sources_from(self.settings, self.bases[base], self.readers),
+            split=partial(split, base=base, settings=splitting(self.settings)),
+            signature=self.signature,
+            index=self.index,
+            catalog=self.catalog,
+            embedder=self.embedder,
+            settings=indexing(self.settings),
+        )
+
+    async def remember_sources(self, paths: Sequence[str]) -> None:
+        """Make these absolute paths the sources of the one base `default`, now and later. Raises BadSetting where footnote.toml says otherwise."""
+        if self.settings.bases:
+            raise BadSetting(
+                f"{self.settings.config} names the sources; add the paths there, and run `footnote index` without any."
+            )
+        table = BaseTable(sources=tuple(paths))
+        self.bases[DEFAULT] = table
+        await self.catalog.remember(REMEMBERED, {DEFAULT: list(map(str, table.sources))})
+
+    async def check(self) -> None:
+        """Raises IndexMissing or IndexMismatch, with the command that mends it, before anybody asks."""
+        found = {base: await self.index.signature(base) for base in self.bases}
+        for base, signature in found.items():
+            if signature and (signature.embedder, signature.lexical) != (self.signature.embedder, self.signature.lexical):
+                raise IndexMismatch(
+                    f"The index of base {base!r} was made with embedder {signature.embedder}, and {self.signature.embedder} is "
+                    f"configured. Run: footnote index --base {base}"
+                )
+        if not any(found.values()):
+            raise IndexMissing("Nothing has been indexed yet. Run: footnote index PATH")
+
+
+@asynccontextmanager
+async def assemble(
+    settings: Settings, *, observers: Sequence[Observer] = (), given: Mapping[str, Sequence[DocumentSource]] | None = None
+) -> AsyncIterator[Footnote]:
+    """Open everything, and close it again. `given` sources take the place of the configured ones."""
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(Database(settings.database))
+        catalog, memory = DatabaseCatalog(database), DatabaseMemory(database)
+        bases = dict.fromkeys(given, BaseTable()) if given else await known_bases(settings, catalog)
+        index = await stack.enter_async_context(LocalIndex(settings.home / "index"))
+        embedder = (
+            await stack.enter_async_context(LocalEmbedder(processes=settings.indexing.embedders))
+            if wants_embedder(settings)
+            else None
+        )
+        reranker = await stack.enter_async_context(LocalReranker(settings.home / "models")) if wants_reranker(settings) else None
+        readers = await stack.enter_async_context(Readers(settings.indexing.readers or max(1, (os.cpu_count() or 1) - 1)))
+        retriever = Retriever(index, embedder, reranker, retrieving(settings, await thresholds(catalog, bases)))
+        prompts = prompts_from(settings)
+        writer = ExtractiveWriter(embedder)
+        conversation = Conversation(
+            memory=memory,
+            router=Router(
+                routes_from(settings, bases),
+                writer,
+                prompts,
+                by_subject=settings.answering.route_by_subject,
+                silent_errors=settings.answering.silent_errors,
+            ),
+            condenser=Condenser(writer, prompts, condensing(settings)),
+            retriever=retriever,
+            composer=Composer(writer, prompts, composing(settings)),
+            support=Support(SentenceSimilarity(embedder) if embedder else None),
+            settings=conversing(settings),
+            observers=observers,
+        )
+        yield Footnote(settings, bases, memory, catalog, index, embedder, conversation, readers, given)
+
+
+def wants_embedder(settings: Settings) -> bool:
+    return settings.models.embedder != "none"
+
+
+def wants_reranker(settings: Settings) -> bool:
+    """Where it is not installed, `auto` does without and `local` is an error."""
+    if settings.retrieval.reranker == "local" and not LocalReranker.available():
+        raise BadSetting(
+            "retrieval.reranker is 'local', and the local reranker is not installed: it exists for Linux and macOS on arm64. "
+            "Set it to 'auto' or 'none'."
+        )
+    return settings.retrieval.reranker != "none" and LocalReranker.available()
+
+
+async def known_bases(settings: Settings, catalog: Catalog) -> dict[str, BaseTable]:
+    """Those of the settings, the default one first; without any, the one base whose sources were given by command."""
+    if settings.bases:
+        return dict(sorted(settings.bases.items(), key=lambda item: not item[1].default))
+    remembered = await catalog.remembered(REMEMBERED) or {}
+    paths = remembered.get(DEFAULT, [])
+    return {DEFAULT: BaseTable(sources=tuple(map(str, paths)) if isinstance(paths, list) else ())}
+
+
+async def thresholds(catalog: Catalog, bases: Mapping[str, BaseTable]) -> dict[str, float]:
+    """As calibrated, by base (R34); what was not calibrated has none of its own."""
+    found = {base: await catalog.remembered(calibration_key(base)) for base in bases}
+    return {base: float(str(kept["threshold"])) for base, kept in found.items() if kept}
+
+
+def calibration_key(base: str) -> str:
+    return f"calibration {base}"

@@ -1,0 +1,170 @@
+"""Reply in a thread: recall, route, condense, find, compose, cite, remember."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rag.abstaining import abstention
+from rag.citing import cite
+from rag.drafts import DraftCleaner
+from rag.errors import BadQuestion, DeadlineExceeded
+from rag.history import allowed, as_turns, bounded
+from rag.lexical import detect
+from rag.text import well_formed
+from rag.tracing import Trace
+from rag.types import Answer, Thread, Turn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rag.citing import Support
+    from rag.composing import Composer
+    from rag.condensing import Condenser
+    from rag.ports import Memory, Observer, OnDraft
+    from rag.retrieval import Found, Retriever
+    from rag.routing import Router
+    from rag.types import Lookup
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSettings:
+    history_turns: int = 12
+    history_tokens: int = 2000
+    deadline_seconds: float = 120.0
+    question_characters: int = 4000
+    allowed_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with all that its answer depends on."""
+
+    thread: Thread
+    text: str
+    speaker: str
+    roles: tuple[str, ...]
+    history: tuple[Turn, ...]
+    bases: tuple[str, ...]
+    language: str
+    on_draft: OnDraft | None
+
+
+class Conversation:
+    """The shared core: every platform asks through `reply`, and nothing else."""
+
+    def __init__(  # noqa: PLR0913 - one argument for each part, all by name
+        self,
+        *,
+        memory: Memory,
+        router: Router,
+        condenser: Condenser,
+        retriever: Retriever,
+        composer: Composer,
+        support: Support,
+        settings: ConversationSettings,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self._memory = memory
+        self._router = router
+        self._condenser = condenser
+        self._retriever = retriever
+        self._composer = composer
+        self._support = support
+        self._settings = settings
+        self._observers = observers
+
+    async def reply(  # noqa: PLR0913 - the question, and what it may come with, by name
+        self,
+        thread: Thread,
+        text: str,
+        on_draft: OnDraft | None = None,
+        *,
+        speaker: str = "",
+        roles: Sequence[str] = (),
+        history: object = None,
+    ) -> Answer:
+        """Answer one question and remember both; `history` is what was said before in a thread not known yet (R3).
+
+        Raises FootnoteError; the question is then stored with its failure, and no part of an answer is (R4).
+        """
+        text = self._checked(text)
+        trace = Trace("question", self._observers)
+        asked = Turn("user", text, speaker)
+        try:
+            async with asyncio.timeout(self._settings.deadline_seconds):
+                answer = await self._answer(Asked(thread, text, speaker, tuple(roles), (), (), "", on_draft), history, trace)
+        except TimeoutError as error:
+            late = DeadlineExceeded(f"The question took longer than {self._settings.deadline_seconds:g} s (deadline_seconds).")
+            await self._memory.fail(thread, asked, str(late), trace.run(str(late)))
+            raise late from error
+        except BaseException as error:
+            failure = f"{type(error).__name__}: {error}"
+            await asyncio.shield(self._memory.fail(thread, asked, failure, trace.run(failure)))
+            raise
+        await self._memory.remember(thread, asked, answer, trace.run())
+        return answer
+
+    def _checked(self, text: str) -> str:
+        text = well_formed(text).strip()
+        if not text:
+            raise BadQuestion("The question is empty. Ask it in words.")
+        if len(text) > self._settings.question_characters:
+            raise BadQuestion(
+                f"The question has {len(text)} characters, more than {self._settings.question_characters} (question_characters).",
+                user_message=f"That question is too long for me: please ask it in at most {self._settings.question_characters} characters.",
+            )
+        return text
+
+    async def _answer(self, asked: Asked, history: object, trace: Trace) -> Answer:
+        trace.notes |= {"question": asked.text, "speaker": asked.speaker, "thread": asked.thread.id}
+        said = await self._recall(asked.thread, history, trace)
+        asked = await self._placed(asked, said, trace)
+        lookup = await self._condenser.standalone(asked.text, asked.history, trace)
+        found = await self._retriever.find(lookup, asked.bases, trace)
+        answer = await self._written(asked, lookup, found, trace)
+        trace.notes |= {"answer": answer.text, "abstained": answer.abstained, "bases": list(asked.bases)}
+        return replace(
+            answer, question=lookup.question, language=asked.language, bases=asked.bases, matches=found.matches, run=trace.id
+        )
+
+    async def _recall(self, thread: Thread, history: object, trace: Trace) -> list[Turn]:
+        with trace.step("recall") as notes:
+            if given := as_turns(history):
+                await self._memory.adopt(thread, given)
+            turns = await self._memory.recall(thread, self._settings.history_turns)
+            kept = bounded(turns, self._settings.history_turns, self._settings.history_tokens)
+            notes["history"] = [f"{turn.speaker or turn.role}: {turn.text}" for turn in kept]
+        return kept
+
+    async def _placed(self, asked: Asked, said: Sequence[Turn], trace: Trace) -> Asked:
+        """Where the question may be looked up, and what of the history may be seen there (R35, R37)."""
+        with trace.step("route") as notes:
+            bases = await self._router.route(asked.text, asked.thread.place, asked.roles, notes)
+            language = detect(asked.text)
+            notes |= {"bases": list(bases), "language": language}
+        return replace(asked, history=tuple(allowed(said, bases)), bases=bases, language=language)
+
+    async def _written(self, asked: Asked, lookup: Lookup, found: Found, trace: Trace) -> Answer:
+        """No passage, no text or no verified citation: the documents do not say (R21, R33)."""
+        if not found.matches:
+            trace.notes["unanswered"] = "nothing relevant was found"
+            return abstention(asked.language, found.nearest)
+        cleaner = DraftCleaner(found.matches, self._settings.allowed_hosts)
+        shown = None if asked.on_draft is None else (lambda draft, show=asked.on_draft: show(cleaner.clean(draft)))
+        composed = await self._composer.compose(asked.text, lookup, found.matches, asked.history, asked.language, trace, shown)
+        with trace.step("cite") as notes:
+            cited = await cite(
+                composed.text,
+                found.matches,
+                composed.cited,
+                support=self._support,
+                hosts=self._settings.allowed_hosts,
+                language=asked.language,
+            )
+            notes |= cited.notes()
+        if cited.abstained:
+            trace.notes["unanswered"] = "no citation could be verified" if composed.text else "the writer found no answer"
+            return abstention(asked.language, found.nearest)
+        return Answer(cited.text, cited.sources, intermediate=composed.intermediate)

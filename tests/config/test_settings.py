@@ -1,0 +1,117 @@
+"""Settings: where they come from, and how a wrong one names itself."""
+
+from pathlib import Path
+
+import pytest
+
+from config.settings import load
+from rag.errors import BadSetting
+
+
+def write(home: Path, text: str) -> Path:
+    path = home / "footnote.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_any_setting_the_defaults_hold(home: Path) -> None:
+    settings = load()
+
+    assert settings.retrieval.k == 8
+    assert settings.home == Path(".footnote")
+    assert settings.database == f"sqlite:///{home / '.footnote' / 'footnote.db'}"
+
+
+def test_a_file_in_the_current_folder_is_read(home: Path) -> None:
+    write(home, '[retrieval]\nk = 3\n[bases.handbook]\nsources = ["a/", { path = "b/*.md", link = "https://x/{path}" }]')
+
+    settings = load()
+
+    assert settings.retrieval.k == 3
+    assert settings.root == home
+    assert [str(source) for source in settings.bases["handbook"].sources[:1]] == ["a/"]
+
+
+def test_the_environment_wins_over_the_file_key_by_key(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(home, "[retrieval]\nk = 3\nalpha = 0.5")
+    monkeypatch.setenv("FOOTNOTE_RETRIEVAL__K", "4")
+
+    assert (load().retrieval.k, load().retrieval.alpha) == (4, 0.5)
+
+
+def test_the_home_is_beside_the_file_that_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "elsewhere").mkdir()
+    monkeypatch.setenv("FOOTNOTE_CONFIG", str(write(home / "elsewhere", "")))
+
+    assert load().home == home / "elsewhere" / ".footnote"
+
+
+def test_an_empty_variable_is_as_good_as_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FOOTNOTE_CONFIG", "DATABASE_URL", "FOOTNOTE_HOME"):
+        monkeypatch.setenv(name, "")
+
+    assert load().database == f"sqlite:///{home / '.footnote' / 'footnote.db'}"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[retrieval]\nkk = 3", "retrieval.kk (FOOTNOTE_RETRIEVAL__KK) is not a setting. Did you mean k?"),
+        ("[retreival]\nk = 3", "retreival (FOOTNOTE_RETREIVAL) is not a setting. Did you mean retrieval?"),
+        ("[retrieval]\nk = 'many'", "retrieval.k (FOOTNOTE_RETRIEVAL__K) is 'many'"),
+        ("[retrieval]\nk = 0", "retrieval.k (FOOTNOTE_RETRIEVAL__K) is 0: input should be greater than 0"),
+        ("[answering]\nstrategy = 'guess'", "answering.strategy (FOOTNOTE_ANSWERING__STRATEGY) is 'guess'"),
+        ("[[routes]]\nplatform = 'slack'", "routes.0.bases (FOOTNOTE_ROUTES__0__BASES) is missing."),
+        ("[bases.a]\nsource = []", "bases.a.source (FOOTNOTE_BASES__A__SOURCE) is not a setting. Did you mean sources?"),
+        ("[retrieval\nk = 3", "footnote.toml cannot be read"),
+    ],
+)
+def test_a_bad_key_names_itself(home: Path, text: str, said: str) -> None:
+    write(home, text)
+
+    with pytest.raises(BadSetting) as error:
+        load()
+
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_every_bad_setting_is_told_at_once(home: Path) -> None:
+    write(home, "[retrieval]\nk = 0\n[indexing]\nsize_max = -1")
+
+    with pytest.raises(BadSetting) as error:
+        load()
+
+    assert {line.split(" ")[0] for line in str(error.value).splitlines()} == {"retrieval.k", "indexing.size_max"}
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ("FOOTNOTE_RETREIVAL__K", "FOOTNOTE_RETREIVAL__K is not a setting. Did you mean FOOTNOTE_RETRIEVAL?"),
+        ("FOOTNOTE_HOMES", "FOOTNOTE_HOMES is not a setting. Did you mean FOOTNOTE_HOME?"),
+    ],
+)
+def test_an_unknown_variable_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch, variable: str, said: str) -> None:
+    monkeypatch.setenv(variable, "1")
+
+    with pytest.raises(BadSetting) as error:
+        load()
+
+    assert str(error.value) == said
+    assert home.exists()
+
+
+def test_a_file_that_is_named_and_missing_is_said_so(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOOTNOTE_CONFIG", str(home / "gone.toml"))
+
+    with pytest.raises(BadSetting, match=r"names .*gone.toml, and there is no such file"):
+        load()
+
+
+def test_the_database_password_is_not_in_what_is_printed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me:sesame@localhost/x")
+
+    assert "sesame" not in repr(load())
+    assert load().database == "postgresql://me:sesame@localhost/x"
+    assert home.exists()
