@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 _EDGE = 2  # lines at the top and at the bottom that may be running ones
 _SHARE = 0.25  # of the pages
@@ -23,6 +23,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
 _ITEM = re.compile(r"\s*(?:[•–‣▪◦·*●○■□➢✓\uf0b7\uf0a7-]\s|\(?\d{1,3}[.)]\s|\(?[a-z][.)]\s)")
 _ENDS = tuple(".!?:;。！？：；")
 _CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_NARROWEST = 32  # columns of a line that may go on in the next one
 _FULL = 0.78  # of the usual width: such a line goes on in the next one
 
 
@@ -32,32 +33,41 @@ def without_running_lines(pages: Sequence[list[str]]) -> list[list[str]]:
     for _ in range(_EDGE):
         for at in (0, -1):
             edges = [(number, page[at]) for number, page in enumerate(kept) if page]
-            repeated = _frequent((key for number, line in edges for key in _keys(number, line)), len(edges))
+            repeated = _repeated([_keys(number, line) for number, line in edges])
             for number, line in edges:
-                if any(key in repeated for key in _keys(number, line)):
+                if repeated.intersection(_keys(number, line)):
                     del kept[number][at]
     return kept
 
 
-def _frequent(keys: Iterable[str], pages: int) -> set[str]:
-    return {key for key, count in Counter(keys).items() if count >= max(_FEWEST, _SHARE * pages)}
+_Key: TypeAlias = tuple[str, str | int]
 
 
-def _keys(number: int, line: str) -> Iterator[str]:
-    """What tells a running line: its words, its first two or last two where a number is among them (`CHAPTER 2. SETTINGS`
-    starts `CHAPTER #.`), and a page number at either end, as far as it is ahead of the page's real one.
+def _keys(number: int, line: str) -> tuple[_Key, ...]:
+    """What tells a running line: all of it; its first or last two words, if a number is among them (`CHAPTER 2. SETTINGS`);
+    a page number at either end, as far as it is ahead of the page's real one.
     """
     words = line.split()
-    plain = [re.sub(r"\d+", "#", word) for word in words]
-    yield " ".join(plain)
+    keys: list[_Key] = [("whole", " ".join(words))]
     if len(words) > 2:  # noqa: PLR2004 - two of more
-        ends = (("first", plain[:2]), ("last", plain[-2:]))
-        yield from (f"{place} {' '.join(two)}" for place, two in ends if "#" in "".join(two))
+        ends = (("first two", " ".join(words[:2])), ("last two", " ".join(words[-2:])))
+        keys.extend(end for end in ends if re.search(r"\d", end[1]))
     for place, word in (("first", words[0]), ("last", words[-1])):
         if word.isdecimal() and len(word) < 6:  # noqa: PLR2004 - digits
-            yield f"{place} {int(word) - number}"
+            keys.append((place, int(word) - number))
     if re.fullmatch(r"[ivxlcIVXLC]{1,7}", line.strip()):
-        yield "roman"
+        keys.append(("whole", "a Roman number"))
+    return tuple(keys)
+
+
+def _repeated(pages: Sequence[tuple[_Key, ...]]) -> set[_Key]:
+    """Keys that are on several pages, where such keys of their kind are on many."""
+    counts = Counter(key for keys in pages for key in keys)
+    several = {key: count for key, count in counts.items() if count >= _FEWEST}
+    kinds: Counter[str] = Counter()
+    for (kind, _), count in several.items():
+        kinds[kind] += count
+    return {key for key in several if kinds[key[0]] >= _SHARE * len(pages)}
 
 
 def mended(pages: Sequence[list[str]]) -> Iterator[list[str]]:
@@ -80,7 +90,7 @@ def mended(pages: Sequence[list[str]]) -> Iterator[list[str]]:
 def flowing(pages: Sequence[Sequence[str]]) -> Iterator[str]:
     """Full lines of prose joined to paragraphs; a blank line behind a last line that ends a sentence."""
     widths = sorted(_width(line) for page in pages for line in page)
-    full = _FULL * widths[int(0.9 * (len(widths) - 1))] if widths else 0
+    full = max(_NARROWEST, _FULL * widths[int(0.9 * (len(widths) - 1))]) if widths else 0
     for lines in pages:
         parts = [*lines[:1]]
         for before, line in pairwise(lines):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from rag.errors import Unreadable
 from rag.sources.reading import Raw, Reading, ReadLimits, checked, digest_of, one_line
 from rag.sources.wire import Refusal, Request, pack_answer, unpack_request
-from rag.text import well_formed
+from rag.text import REPLACEMENT, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,12 +63,9 @@ def _read(request: Request) -> Reading:
     module, _, function = request.reader.partition(":")
     reader: Callable[[Raw, ReadLimits], Reading] = getattr(import_module(module), function)
     reading = reader(Raw(request.name, content, request.charset), request.limits)
-    clean = well_formed(reading.text)
-    if len(clean) != len(reading.text):  # the reader's offsets would be off
-        raise Unreadable(request.name, "its text holds NUL characters")
-    return checked(
-        request.name, replace(reading, text=clean, title=one_line(reading.title), digest=digest_of(content)), request.limits
-    )
+    text = well_formed(reading.text.replace("\0", REPLACEMENT))  # as long as before: sections and pages are offsets
+    whole = replace(reading, text=text, title=one_line(reading.title), digest=digest_of(content))
+    return checked(request.name, whole, request.limits)
 
 
 def _file(request: Request) -> bytes:
@@ -85,6 +82,8 @@ def _file(request: Request) -> bytes:
             if status.st_size > request.limits.file_bytes:
                 raise _too_large(request)
             return file.read(request.limits.file_bytes + 1)
+    except IsADirectoryError as error:
+        raise Unreadable(request.name, "it is not a file") from error
     except FileNotFoundError as error:
         raise Unreadable(request.name, "it is not there any more") from error
     except PermissionError as error:
@@ -94,4 +93,6 @@ def _file(request: Request) -> bytes:
 
 
 def _too_large(request: Request) -> Unreadable:
-    return Unreadable(request.name, f"it is larger than {request.limits.file_bytes / 1e6:,.6g} MB: divide it, or raise the limit")
+    bound = request.limits.file_bytes
+    shown = f"{bound / 1e6:,.6g} MB" if bound >= 100_000 else f"{bound:,} bytes"  # noqa: PLR2004 - what reads well
+    return Unreadable(request.name, f"it is larger than {shown}: divide it, or raise the limit")
