@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, func, select, union_all
+from sqlalchemy import Integer, bindparam, delete, func, select, union_all
 
 from rag.text import well_formed
 from rag.types import Run, Turn
@@ -30,7 +30,7 @@ _RECALL = (
     select(turns.c.role, turns.c.text, turns.c.speaker, turns.c.bases, turns.c.said_at)
     .where(turns.c.thread_id == bindparam("thread"))
     .order_by(turns.c.id.desc())
-    .limit(bindparam("limit"))
+    .limit(bindparam("limit", type_=Integer()))
 )
 _RUN = select(runs.c.id, runs.c.kind, runs.c.started_at, runs.c.seconds, runs.c.error, runs.c.trace)
 _RUNS_BEGINNING = _RUN.where(runs.c.id >= bindparam("first"), runs.c.id < bindparam("after")).order_by(runs.c.id).limit(2)

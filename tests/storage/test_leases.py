@@ -105,9 +105,9 @@ async def test_who_is_refused_is_told_since_when_and_how_far(
 
 
 async def test_a_lease_is_renewed_for_as_long_as_the_run_takes(catalog: Catalog, other: Catalog) -> None:
-    async with catalog.lease("handbook", "me", seconds=0.6):
-        for _ in range(6):
-            await asyncio.sleep(0.2)
+    async with catalog.lease("handbook", "me", seconds=1.5):
+        for _ in range(4):
+            await asyncio.sleep(0.6)
             with pytest.raises(RunInProgress):
                 await other.lease("handbook", "you").__aenter__()
 
@@ -184,7 +184,7 @@ def _holder(url: str, seconds: float) -> Iterator["subprocess.Popen[str]"]:
 
 
 async def test_a_lease_holds_over_processes_and_is_taken_over_from_one_that_was_killed(database_url: str) -> None:
-    with _holder(database_url, seconds=1.5) as process:
+    with _holder(database_url, seconds=3) as process:
         async with Database(database_url) as database:
             catalog = DatabaseCatalog(database)
             with pytest.raises(RunInProgress):
@@ -193,7 +193,7 @@ async def test_a_lease_holds_over_processes_and_is_taken_over_from_one_that_was_
             process.wait()
             with pytest.raises(RunInProgress):  # nobody knows yet
                 await catalog.lease("handbook", "me").__aenter__()
-            await asyncio.sleep(1.6)
+            await asyncio.sleep(3.1)
             async with catalog.lease("handbook", "me"):
                 pass
 
