@@ -1,6 +1,1 @@
-"""Models that come with the package: no key, no network."""
-
-from rag.models.local.embedder import LocalEmbedder
-from rag.models.local.reranker import LocalReranker
-
-__all__ = ["LocalEmbedder", "LocalReranker"]
+"""Models that come with the package: no key, no network. Nothing is imported here, since worker processes pass through."""

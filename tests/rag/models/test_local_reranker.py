@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rag.errors import ModelUnavailable
-from rag.models.local import LocalReranker
+from rag.models.local.reranker import LocalReranker
 from rag.models.local.vector_cache import VectorCache
 from rag.types import Passage
 from tests.rag.workers.processes import gone

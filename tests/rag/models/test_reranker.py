@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from rag.models.local import LocalReranker
+from rag.models.local.reranker import LocalReranker
 from rag.ports import Reranker
 from rag.types import Passage
 
