@@ -5,19 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import bindparam
-from sqlalchemy.dialects import postgresql, sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy import BindParameter, Column, Connection, Insert, Table
+    from sqlalchemy.dialects import postgresql, sqlite
 
-Upsert: TypeAlias = sqlite.Insert | postgresql.Insert
+    Upsert: TypeAlias = sqlite.Insert | postgresql.Insert
 
 
 def insert(table: Table, dialect: str) -> Upsert:
     """An INSERT that knows ON CONFLICT."""
-    return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+    if dialect == "sqlite":
+        from sqlalchemy.dialects import sqlite  # noqa: PLC0415 - only one of the two is needed, and the other is slow to import
+
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # noqa: PLC0415
+
+    return postgresql.insert(table)
 
 
 def upsert(table: Table, dialect: str) -> Upsert:

@@ -8,9 +8,10 @@ from sqlalchemy import Connection, Select, delete, select, text
 from storage import conversations
 from storage.columns import new_id
 from storage.database import Database
-from storage.schema import is_open, metadata, questions, threads
+from storage.schema import metadata, questions, threads
 from storage.statements import insert
 
+OPEN = ("waiting", "answering", "answered")
 QUERIES = {
     "recall": (conversations._RECALL, "ix_turns_thread_id_id"),
     "a run by its beginning": (conversations._RUNS_BEGINNING, "runs_id"),
@@ -19,10 +20,10 @@ QUERIES = {
         "ix_runs_thread_id_number",
     ),
     "the questions of a thread that are open": (
-        select(questions.c.id).where(is_open, questions.c.thread_id == "a").order_by(questions.c.id),
-        "ix_questions_",  # a thread has few: either index does
+        select(questions.c.id).where(questions.c.state.in_(OPEN), questions.c.thread_id == "a").order_by(questions.c.id),
+        "ix_questions_thread_id_id",
     ),
-    "all questions that are open": (select(questions.c.id).where(is_open), "ix_questions_open"),
+    "all questions that are open": (select(questions.c.id).where(questions.c.state.in_(OPEN)), "ix_questions_state_id"),
     "threads to be deleted": (select(threads.c.id).where(threads.c.last_at < text("CURRENT_TIMESTAMP")), "ix_threads_last_at"),
 }
 

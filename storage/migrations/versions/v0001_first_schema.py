@@ -10,7 +10,6 @@ down_revision = None
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 CODE = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
-OPEN = sa.text("state IN ('waiting', 'answering', 'answered')")
 
 
 def upgrade() -> None:
@@ -139,7 +138,7 @@ def _questions() -> None:
         ),
     )
     op.create_index(op.f("ix_questions_asked_at"), "questions", ["asked_at"], unique=False)
-    op.create_index("ix_questions_open", "questions", ["thread_id", "id"], unique=False, sqlite_where=OPEN, postgresql_where=OPEN)
+    op.create_index(op.f("ix_questions_state_id"), "questions", ["state", "id"], unique=False)
     op.create_index(op.f("ix_questions_thread_id_id"), "questions", ["thread_id", "id"], unique=False)
 
 
