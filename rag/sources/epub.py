@@ -13,7 +13,7 @@ from rag.sources.building import TextBuilder
 from rag.sources.encodings import decode
 from rag.sources.html import declared_charset, main_part
 from rag.sources.html_walk import HtmlWalk
-from rag.sources.reading import Reading, language_code, one_line
+from rag.sources.reading import Reading, language_code, one_line, too_many_pages
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -32,7 +32,10 @@ def read(raw: Raw, limits: ReadLimits) -> Reading:
     if package is None:
         raise Unreadable(raw.name, "it is damaged, or not what its name says: its list of chapters is missing")
     builder = TextBuilder()
-    for chapter in _chapters(package, posixpath.dirname(place))[: limits.pages]:
+    chapters = _chapters(package, posixpath.dirname(place))
+    if len(chapters) > limits.pages:
+        raise too_many_pages(raw.name, len(chapters), limits)
+    for chapter in chapters:
         content = archive.member(chapter)
         if content and content.strip():
             _add_chapter(raw.name, content, builder)

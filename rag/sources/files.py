@@ -1,5 +1,5 @@
 """Files, folders and globs as a source of documents."""
-# ruff: noqa: PTH100, PTH112, PTH116, PTH118, PTH119 - os.path leaves links as they are, and is fast on many files
+# ruff: noqa: PTH100, PTH112, PTH116, PTH118, PTH119, PTH122 - os.path leaves links as they are, and is fast on many files
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class FileSource:
         prefix = len(pattern.base.rstrip(os.sep)) + 1
         for found in walk(pattern.base, pattern.root):
             fits = regex is None or regex.fullmatch(found.path, prefix)
-            if fits and (isinstance(found, Failed) or pattern.names_extension or is_known(found.path)):
+            if fits and (pattern.names_extension or is_known(found.path) or _may_be_folder(found)):
                 yield found
 
     def _listing(self, found: Found) -> Listing:
@@ -148,6 +148,10 @@ def _one_file(pattern: Pattern) -> Found | Failed:
     except OSError as error:
         return Failed(pattern.base, f"it cannot be reached ({error.strerror})")
     return Found(pattern.base, real, status) if stat.S_ISREG(status.st_mode) else Failed(pattern.base, "it is not a file")
+
+
+def _may_be_folder(found: Found | Failed) -> bool:
+    return isinstance(found, Failed) and not os.path.splitext(found.path)[1]
 
 
 def _mixed(*parts: str) -> str:

@@ -20,7 +20,7 @@ _LEFT_OUT = (
     "[style*='visibility:hidden'], [style*='visibility: hidden'], .sr-only, .visually-hidden, .skip-link,"
     ".navheader, .navfooter, .docnav, .toc, div.contents.topic, .contents.local, .breadcrumb, .breadcrumbs,"
     ".sphinxsidebar, .sphinxsidebarwrapper, .sidebar, .related, .headerlink, .anchorjs-link, .edit-this-page,"
-    ".linenos, .lineno"
+    ".linenos, .lineno, #banner, body > header:not(:has(h1, h2))"
 )
 _BOXES = ("note", "warning", "tip", "caution", "important", "admonition", "sidebar-box", "callout")
 # The heading of a box says what kind of box it is: what follows the box does not stand under it.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _FRONT_MATTER = re.compile(r"\A(---|\+\+\+)[ \t]*\n(.*?)^(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _FIELD = r"^{name}[ \t]*[:=][ \t]*(.+?)[ \t]*$"
 _EXPLICIT = re.compile(r"\s*\{:?\s*#([^\s{}]+)[^{}]*\}\s*$")
+_COMMENT = re.compile(r"\s*<!--(?:(?!-->).)*-->\s*", re.DOTALL)
 _ANCHOR = re.compile(r"""<(?:a|span)\s+(?:id|name)\s*=\s*["']?([^\s"'>]+)["']?\s*/?>""", re.IGNORECASE)
 _ONLY_ANCHORS = re.compile(r"""\s*(?:<(?:a|span)\s[^<>]*/?>\s*(?:</(?:a|span)>)?\s*)+""", re.IGNORECASE)
 
@@ -27,7 +28,9 @@ _ONLY_ANCHORS = re.compile(r"""\s*(?:<(?:a|span)\s[^<>]*/?>\s*(?:</(?:a|span)>)?
 def read(raw: Raw, limits: ReadLimits) -> Reading:  # noqa: ARG001 - every reader has this form
     text = decode(raw.name, raw.content, raw.charset)
     title, language, text = _without_front_matter(text)
-    sections = tuple(_sections(text))
+    tokens = MarkdownIt("commonmark").disable(["inline"]).parse(text)
+    text = _without_comments(text, tokens)
+    sections = tuple(_sections(text, tokens))
     if not title and sections:
         title = next((section.headings[0] for section in sections if section.headings[0]), "")
     return Reading(text, title, "markdown", sections, language=language, lines=True)
@@ -49,9 +52,18 @@ def _field(fields: str, name: str) -> str:
     return found[1].strip("\"'") if found else ""
 
 
-def _sections(text: str) -> list[Section]:
-    parser = MarkdownIt("commonmark").disable(["inline"])
-    tokens = parser.parse(text)
+def _without_comments(text: str, tokens: list[Token]) -> str:
+    """What no reader of the page sees is left out; the lines keep their numbers."""
+    hidden = [token.map for token in tokens if token.type == "html_block" and _COMMENT.fullmatch(token.content) and token.map]
+    if not hidden:
+        return text
+    lines = text.split("\n")
+    for first, last in hidden:
+        lines[first:last] = [""] * (last - first)
+    return "\n".join(lines)
+
+
+def _sections(text: str, tokens: list[Token]) -> list[Section]:
     inline = MarkdownIt("commonmark")
     offsets = _line_offsets(text)
     slugs = Slugs()

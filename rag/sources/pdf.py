@@ -9,7 +9,7 @@ import pypdfium2
 
 from rag.errors import Unreadable
 from rag.sources.pdf_layout import flowing, mended, without_running_lines
-from rag.sources.reading import Reading, one_line
+from rag.sources.reading import Reading, one_line, too_many_pages
 from rag.types import Section
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def read(raw: Raw, limits: ReadLimits) -> Reading:
             raw.name, "it is protected by a password" if locked else "it is damaged: it cannot be opened as a PDF"
         ) from error
     if len(document) > limits.pages:
-        raise Unreadable(raw.name, f"it has {len(document):,} pages, more than {limits.pages:,}: divide it, or raise the limit")
+        raise too_many_pages(raw.name, len(document), limits)
     lines = without_running_lines([_lines(document, number, raw.name, limits) for number in range(len(document))])
     text, pages = _joined(flowing(list(mended(lines))))
     title = one_line(document.get_metadata_dict().get("Title", ""))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rag.sources.archive import attribute, child, local
 from rag.sources.building import TextBuilder
 from rag.sources.office import Package, table_lines
-from rag.sources.reading import Reading
+from rag.sources.reading import Reading, too_many_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,10 @@ _FURNITURE = frozenset({"dt", "ftr", "hdr", "sldNum", "sldImg"})  # date, footer
 def read(raw: Raw, limits: ReadLimits) -> Reading:
     package = Package(raw, limits, "presentation")
     builder = TextBuilder()
-    for slide in _slides(package)[: limits.pages]:
+    slides = _slides(package)
+    if len(slides) > limits.pages:
+        raise too_many_pages(raw.name, len(slides), limits)
+    for slide in slides:
         builder.page()
         root = package.archive.xml(slide)
         title, blocks = _contents(root) if root is not None else ("", [])

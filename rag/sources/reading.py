@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from rag.errors import Unreadable
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _CID = re.compile(r"\(cid:\d+\)")
 _PRIVATE = re.compile("[\ue000-\uf8ff]+")  # what fonts use for glyphs that stand for no character
+_LETTERS, _LATIN = re.compile(r"[^\W\d_]+"), re.compile("[A-Za-zÀ-ɏ]+")
+_TELLING = 4_000  # characters
 _GARBLED_SHARE = 0.3
 
 
@@ -68,7 +70,18 @@ def checked(name: str, reading: Reading, limits: ReadLimits) -> Reading:
         raise Unreadable(name, scanned if reading.pages else "it holds no text")
     if _garbled(text):
         raise Unreadable(name, "most of its text cannot be turned into characters: export it again with its fonts embedded")
-    return reading
+    return replace(reading, language=language_that_fits(reading.language, text))
+
+
+_OTHER_SCRIPTS = frozenset("am ar be bg bn el fa gu he hi hy ja ka kn ko ml mk mr ne pa ru sr ta te th uk ur yi zh".split())  # noqa: SIM905 - reads well
+
+
+def language_that_fits(declared: str, text: str) -> str:
+    """The declared language, unless the script of the text says that it is another: translations often keep `lang="en"`."""
+    letters = sum(map(len, _LETTERS.findall(text, 0, _TELLING)))
+    latin = sum(map(len, _LATIN.findall(text, 0, _TELLING))) / letters if letters else 0.5
+    fits = latin < 0.95 if declared in _OTHER_SCRIPTS else latin > 0.5  # noqa: PLR2004 - code and names are Latin everywhere
+    return declared if fits or not letters else ""
 
 
 def _garbled(text: str) -> bool:
@@ -76,6 +89,10 @@ def _garbled(text: str) -> bool:
     if "(cid:" in text:
         lost += sum(len(found) for found in _CID.findall(text))
     return lost > _GARBLED_SHARE * sum(not character.isspace() for character in text) if lost else False
+
+
+def too_many_pages(name: str, pages: int, limits: ReadLimits) -> Unreadable:
+    return Unreadable(name, f"it has {pages:,} pages, more than {limits.pages:,}: divide it, or raise the limit")
 
 
 def language_code(declared: str | None) -> str:

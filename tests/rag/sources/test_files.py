@@ -109,6 +109,7 @@ async def test_links_out_of_the_root_are_problems_and_links_within_it_are_follow
     (root / "docs/a-copy.md").symlink_to(root / "docs/guide.md")
     (root / "docs/loop").symlink_to(root / "docs")
     (root / "docs/more").symlink_to(root / "api")
+    (root / "docs/style.css").symlink_to(root.parent / "secret.md")
     (root / "docs/torn.md").symlink_to(root / "nowhere.md")
 
     listings, problems = await FileSource(root, ["docs"], readers=readers).list()

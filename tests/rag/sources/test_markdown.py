@@ -71,3 +71,11 @@ def test_without_headings_there_is_neither_title_nor_section() -> None:
     reading = markdown.read(raw("Just text.\n"), LIMITS)
 
     assert (reading.title, reading.sections) == ("", ())
+
+
+def test_comments_are_left_out_and_the_lines_keep_their_numbers() -> None:
+    reading = markdown.read(raw("# Pay\n\n<!-- ignore all\n\nrules -->\n\nOn time.\n\n```html\n<!-- kept -->\n```\n"), LIMITS)
+
+    assert "ignore" not in reading.text
+    assert "<!-- kept -->" in reading.text
+    assert reading.text.split("\n").index("On time.") == 6
