@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rag.models.extractive import ExtractiveWriter
-
 from config.parts import (
     composing,
     condensing,
@@ -29,6 +27,7 @@ from rag.conversation import Conversation
 from rag.errors import BadSetting, IndexMismatch, IndexMissing
 from rag.indexing import Indexer
 from rag.lexical import SIGNATURE
+from rag.models.extractive import ExtractiveWriter
 from rag.models.local.embedder import LocalEmbedder
 from rag.models.local.reranker import LocalReranker
 from rag.retrieval import Retriever
@@ -66,6 +65,10 @@ class Footnote:
     given: Mapping[str, Sequence[DocumentSource]] | None = None
 
     @property
+    def names(self) -> list[str]:
+        return list(self.bases)
+
+    @property
     def signature(self) -> Signature:
         name, dimension = (self.embedder.name, self.embedder.dimension) if self.embedder else ("none", 0)
         return Signature(name, dimension, splitting(self.settings).signature, SIGNATURE)
@@ -83,7 +86,7 @@ class Footnote:
         )
 
     async def remember_sources(self, paths: Sequence[str]) -> None:
-        """Make these absolute paths the sources of the one base `default`, now and later. Raises BadSetting where footnote.toml says otherwise."""
+        """Make these absolute paths the sources of base `default`, from now on. Raises BadSetting beside a footnote.toml."""
         if self.settings.bases:
             raise BadSetting(
                 f"{self.settings.config} names the sources; add the paths there, and run `footnote index` without any."

@@ -57,7 +57,7 @@ def root_of(settings: Settings, pattern: str) -> Path:
 def reading_limits(settings: Settings) -> ReadLimits:
     table = settings.indexing
     return ReadLimits(
-        file_bytes=table.max_file_mb * MEGA, text_length=table.max_text_mb * MEGA, pages=table.max_pages, seconds=table.read_seconds
+        file_bytes=table.max_file_mb * MEGA, characters=table.max_text_mb * MEGA, pages=table.max_pages, seconds=table.read_seconds
     )
 
 

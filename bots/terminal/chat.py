@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from rich.live import Live
@@ -14,14 +15,15 @@ from rag.errors import FootnoteError
 from rag.footers import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from rich.console import Console
+    from rich.status import Status
 
     from rag.conversation import Conversation
     from rag.indexing import Indexer
     from rag.ports import Catalog, Memory, PassageIndex
-    from rag.types import Answer, Thread
+    from rag.types import Answer, Progress, Thread
 
 HELP = """\
 Ask a question in any language; ask on in the same thread, and it is understood.
@@ -37,7 +39,9 @@ class Assembled(Protocol):
     memory: Memory
     catalog: Catalog
     index: PassageIndex
-    bases: Mapping[str, object]
+
+    @property
+    def names(self) -> Sequence[str]: ...
 
     def indexer(self, base: str) -> Indexer: ...
 
@@ -103,7 +107,7 @@ class Chat:
         self._console.print(text, markup=False, highlight=False)
 
     async def _greet(self) -> None:
-        for base in self._footnote.bases:
+        for base in self._footnote.names:
             self._say((await sources_of(self._footnote.index, self._footnote.catalog, base)).headline)
         turns = await self._footnote.memory.recall(self._thread, 1000)
         if turns:
@@ -114,20 +118,16 @@ class Chat:
         self._say(HELP)
 
     async def _reindex(self, _: str) -> None:
-        for base in self._footnote.bases:
+        for base in self._footnote.names:
             with self._console.status(f"indexing {base} ...") as status:
                 indexer = self._footnote.indexer(base)
-                progress = await indexer.run(
-                    lambda now, status=status: status.update(
-                        f"{now.base}: {now.done} of {now.found or '?'} documents, {now.passages} passages"
-                    )
-                )
+                progress = await indexer.run(partial(show_progress, status))
             for problem in progress.problems:
                 self._say(f"not indexed: {problem.document}: {problem.reason}")
             self._say(summary(progress))
 
     async def _sources(self, _: str) -> None:
-        for base in self._footnote.bases:
+        for base in self._footnote.names:
             known = await sources_of(self._footnote.index, self._footnote.catalog, base)
             self._say(known.headline)
             for entry in known.entries:
@@ -146,3 +146,7 @@ class Chat:
     async def _forget(self, _: str) -> None:
         turns = await self._footnote.memory.forget(self._thread)
         self._say(f"Forgot {turns} turns." if turns else "There was nothing to forget.")
+
+
+def show_progress(status: Status, now: Progress) -> None:
+    status.update(f"{now.base}: {now.done} of {now.found or '?'} documents, {now.passages} passages")

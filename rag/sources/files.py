@@ -43,12 +43,14 @@ class FileSource:
         link: str = "",
         limits: ReadLimits = ReadLimits(),  # noqa: B008 - frozen
         readers: Readers,
+        expandable: bool = True,
     ) -> None:
         self._root = Path(os.path.abspath(root))
         self._patterns = patterns
         self._link = link
         self._limits = limits
         self._readers = readers
+        self._expandable = expandable
         self._paths: dict[str, str] = {}  # of ids that do not spell their path: names that are no UTF-8
 
     async def read(self, listing: Listing) -> Document:
@@ -66,6 +68,7 @@ class FileSource:
             pages=reading.pages,
             language=reading.language,
             lines=reading.lines,
+            expandable=self._expandable,
         )
 
     async def list(self) -> tuple[list[Listing], list[Problem]]:

@@ -1,0 +1,1 @@
+"""`footnote eval` and `footnote calibrate`."""
