@@ -21,6 +21,7 @@ from storage import dense_list, generations, lexical_list, local_writer
 from storage.index_folder import IndexFolder, safe_name, store_errors
 from storage.local_index import LocalIndex
 from storage.local_writer import Session
+from storage.shelf import Reader, Shelf
 from tests.storage.crash_writer import (
     BASE,
     OTHER,
@@ -182,6 +183,25 @@ async def test_another_process_searches_through_twenty_publishes_without_an_erro
     searches, wrong = await asyncio.to_thread(searching.recv)
     assert wrong == []
     assert searches > 20
+
+
+async def test_a_search_during_which_another_generation_went_live_is_made_again(folder: Path) -> None:
+    shelf = Shelf(IndexFolder(folder, BASE))
+    seen = []
+
+    def search(reader: Reader) -> int:
+        seen.append(reader.number)
+        if len(seen) == 1:
+            session = Session(IndexFolder(folder, BASE), SIGNATURE)
+            session.open()
+            session.put("new", indexed("new", "all"))
+            session.publish(switch=False)
+            session.close()
+        return reader.generation.size
+
+    assert shelf.read(search, 0) == len(expected(0)) + 1
+    assert seen == [seen[0], seen[0] + 1]
+    shelf.close()
 
 
 async def test_a_second_writer_is_refused_in_words_and_harms_nothing(folder: Path) -> None:

@@ -262,7 +262,7 @@ async def test_text_that_no_encoding_takes_is_stored_well_formed(index: PassageI
     texts=st.lists(st.text(max_size=30), min_size=1, max_size=4),
     terms=st.lists(st.text(st.characters(exclude_categories=["Cs", "Zs"], exclude_characters="\0"), min_size=1), max_size=6),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_any_text_and_any_terms_are_taken(index: PassageIndex, texts: list[str], terms: list[str]) -> None:
     await index.drop(BASE)
     held = [replace(passage("a", number, " ".join(terms)), text=text, title=text) for number, text in enumerate(texts)]
