@@ -33,7 +33,7 @@ class TextBuilder:
         return start
 
     def heading(self, level: int, text: str, anchor: str = "") -> None:
-        self.section(level, text, anchor, self.block(f"{'#' * min(level, 6)} {text}"))
+        self.section(level, text, anchor, self.block(f"{'#' * min(max(level, 1), 6)} {text}"))
 
     def section(self, level: int, text: str, anchor: str, start: int) -> None:
         """A section that starts at an offset, under the sections of lower levels; without an anchor it has that above it."""

@@ -21,7 +21,8 @@ _LEFT_OUT = frozenset({"del", "moveFrom", "instrText", "delText", "Fallback", "p
 
 def read(raw: Raw, limits: ReadLimits) -> Reading:
     package = Package(raw, limits, "document")
-    writing = _Writing(_levels(package))
+    styles = package.archive.xml(package.main.replace("document.xml", "styles.xml"))
+    writing = _Writing(_levels(styles), _list_styles(styles))
     body = child(package.archive.xml(package.main), "body")
     writing.blocks(body)
     for part in ("footnotes", "endnotes"):
@@ -30,10 +31,15 @@ def read(raw: Raw, limits: ReadLimits) -> Reading:
     return Reading(builder.text, package.title or writing.title, "markdown", tuple(builder.sections), language=package.language)
 
 
-def _levels(package: Package) -> dict[str, int]:
+def _list_styles(styles: Element | None) -> frozenset[str]:
+    return frozenset(
+        attribute(style, "styleId") for style in (styles if styles is not None else ()) if child(style, "pPr", "numPr") is not None
+    )
+
+
+def _levels(styles: Element | None) -> dict[str, int]:
     """The heading level of each style: 0 is the document's title, -1 a table of contents."""
     levels: dict[str, int] = {}
-    styles = package.archive.xml(package.main.replace("document.xml", "styles.xml"))
     for style in styles if styles is not None else ():
         identity, name = attribute(style, "styleId"), child(style, "name")
         title = attribute(name, "val") if name is not None else ""
@@ -51,10 +57,11 @@ def _levels(package: Package) -> dict[str, int]:
 
 
 class _Writing:
-    def __init__(self, levels: dict[str, int]) -> None:
+    def __init__(self, levels: dict[str, int], list_styles: frozenset[str]) -> None:
         self.builder = TextBuilder()
         self.title = ""
         self._levels = levels
+        self._list_styles = list_styles
         self._in_list = False
 
     def blocks(self, parent: Element | None) -> None:
@@ -87,16 +94,16 @@ class _Writing:
         if level is not None:
             self._heading(level, " ".join(text.split()))
         else:
-            self._say(element, text)
+            self._say(element, text, in_list=identity in self._list_styles)
 
     def _heading(self, level: int, text: str) -> None:
         self._in_list = False
         self.title = self.title or text
-        self.builder.heading(max(level, 1), text)
+        self.builder.heading(level, text)
 
-    def _say(self, element: Element, text: str) -> None:
+    def _say(self, element: Element, text: str, *, in_list: bool) -> None:
         numbered = child(element, "pPr", "numPr")
-        if numbered is None:
+        if numbered is None and not in_list:
             self._in_list = False
             self.builder.block(text)
             return

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rag.errors import Unreadable
-from rag.text import well_formed
+from rag.text import REPLACEMENT, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,7 @@ _BOMS = (
 _SAMPLE = 200_000
 _EXPECTED = 0.6  # of the characters
 _PLAUSIBLE = 0.2
+_MUCH_MORE = 4
 _BINARY_STARTS = (
     b"%PDF-",
     b"PK\x03\x04",
@@ -65,7 +66,17 @@ def _decoded(name: str, content: bytes, declared: str) -> str:
         raise Unreadable(name, "it is empty")
     if content.startswith(_BINARY_STARTS):
         raise Unreadable(name, "it is a binary file, not text")
-    return _strictly(content, ("utf-8",)) or _strictly(content, _known(declared)) or _guessed(name, content)
+    return (
+        _strictly(content, ("utf-8",)) or _nearly_utf8(content) or _strictly(content, _known(declared)) or _guessed(name, content)
+    )
+
+
+def _nearly_utf8(content: bytes) -> str:
+    """UTF-8 with a few torn characters, as where a file was cut off: its whole ones are too many to be chance."""
+    text = content.decode("utf-8", "replace")
+    lost = text.count(REPLACEMENT)
+    foreign = len(text) - len(text.encode("ascii", "ignore")) - lost
+    return text if foreign > _MUCH_MORE * lost and not _binary(text[:_SAMPLE], "utf-8") else ""
 
 
 def _known(declared: str) -> tuple[str, ...]:

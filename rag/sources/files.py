@@ -35,7 +35,7 @@ class FileSource:
     without one, links are file addresses. Nothing outside of `root` is read, but what an absolute pattern names (X5).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - most by name only
         self,
         root: Path,
         patterns: Sequence[str],

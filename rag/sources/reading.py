@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _CID = re.compile(r"\(cid:\d+\)")
 _PRIVATE = re.compile("[\ue000-\uf8ff]+")  # what fonts use for glyphs that stand for no character
 _LETTERS, _LATIN = re.compile(r"[^\W\d_]+"), re.compile("[A-Za-zÀ-ɏ]+")
-_TELLING = 4_000  # characters
+_TELLING = 1_000  # characters
 _GARBLED_SHARE = 0.3
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rag.sources.archive import attribute, child, local
 from rag.sources.building import TextBuilder
@@ -13,12 +13,17 @@ from rag.sources.reading import Reading
 from rag.sources.tables import add_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from xml.etree.ElementTree import Element
 
     from rag.sources.reading import Raw, ReadLimits
 
-_BUILT_IN_DATES = frozenset({*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)})
+Kind: TypeAlias = Literal["date", "percentage"]
+_BUILT_IN: Mapping[str, Kind] = {
+    **{str(number): "date" for number in (*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59))},
+    "9": "percentage",
+    "10": "percentage",
+}
 _DATE_CODES = re.compile(r"[ymdhs]", re.IGNORECASE)
 _NOT_CODES = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 _EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - Excel's days have no zone
@@ -29,11 +34,11 @@ _WIDEST = 16_384  # columns
 def read(raw: Raw, limits: ReadLimits) -> Reading:
     package = Package(raw, limits, "workbook")
     strings = _shared_strings(package)
-    dates = _date_styles(package)
+    shown_as = _shown_as(package)
     builder = TextBuilder()
     for name, member in _sheets(package):
         root = package.archive.xml(member)
-        rows = [row for row in _rows(root, strings, dates) if any(row)] if root is not None else []
+        rows = [row for row in _rows(root, strings, shown_as) if any(row)] if root is not None else []
         if rows:
             builder.heading(1, name)
             add_rows(builder, rows)
@@ -65,27 +70,30 @@ def _text(item: Element) -> str:
     return "".join(parts)
 
 
-def _date_styles(package: Package) -> frozenset[int]:
+def _shown_as(package: Package) -> Mapping[int, Kind]:
+    """Which cell styles show a number as a date or as a percentage."""
     root = package.archive.xml(package.main.replace("workbook.xml", "styles.xml"))
-    formats = child(root, "numFmts")
-    own = {
-        int(attribute(form, "numFmtId") or 0)
-        for form in (formats if formats is not None else ())
-        if _DATE_CODES.search(_NOT_CODES.sub("", attribute(form, "formatCode"))) and "General" not in attribute(form, "formatCode")
-    }
-    cells = child(root, "cellXfs")
-    numbers = [int(attribute(cell, "numFmtId") or 0) for cell in (cells if cells is not None else ())]
-    return frozenset(style for style, number in enumerate(numbers) if number in own or number in _BUILT_IN_DATES)
+    formats, cells = child(root, "numFmts"), child(root, "cellXfs")
+    own = {attribute(form, "numFmtId"): _kind(attribute(form, "formatCode")) for form in (formats if formats is not None else ())}
+    numbers = [attribute(cell, "numFmtId") for cell in (cells if cells is not None else ())]
+    return {style: kind for style, number in enumerate(numbers) if (kind := own.get(number) or _BUILT_IN.get(number))}
 
 
-def _rows(root: Element, strings: list[str], dates: frozenset[int]) -> Iterator[list[str]]:
+def _kind(code: str) -> Kind | None:
+    plain = _NOT_CODES.sub("", code)
+    if "%" in plain:
+        return "percentage"
+    return "date" if _DATE_CODES.search(plain) and "General" not in plain else None
+
+
+def _rows(root: Element, strings: list[str], shown_as: Mapping[int, Kind]) -> Iterator[list[str]]:
     data = child(root, "sheetData")
     for row in data if data is not None else ():
         cells: list[str] = []
         for cell in row:
             column = _column(attribute(cell, "r"), len(cells))
             cells.extend([""] * (min(column, _WIDEST) - len(cells)))
-            cells.append(_value(cell, strings, dates))
+            cells.append(_value(cell, strings, shown_as))
         yield cells
 
 
@@ -97,7 +105,7 @@ def _column(reference: str, following: int) -> int:
     return number - 1 if number else following
 
 
-def _value(cell: Element, strings: list[str], dates: frozenset[int]) -> str:
+def _value(cell: Element, strings: list[str], shown_as: Mapping[int, Kind]) -> str:
     kind = attribute(cell, "t")
     inline, value = child(cell, "is"), child(cell, "v")
     if inline is not None:
@@ -107,14 +115,17 @@ def _value(cell: Element, strings: list[str], dates: frozenset[int]) -> str:
         return strings[int(stored)].strip() if stored.isdigit() and int(stored) < len(strings) else ""
     if kind == "b":
         return "TRUE" if stored == "1" else "FALSE"
+    if kind not in {"", "n"}:
+        return stored.strip()
     style = attribute(cell, "s")
-    if kind in {"", "n"} and style.isdigit() and int(style) in dates:
-        return _date(stored)
-    return _number(stored) if kind in {"", "n"} else stored.strip()
+    shown = shown_as.get(int(style)) if style.isdigit() else None
+    return _date(stored) if shown == "date" else _number(stored, percentage=shown == "percentage")
 
 
-def _number(stored: str) -> str:
+def _number(stored: str, *, percentage: bool) -> str:
     try:
+        if percentage:
+            return f"{100 * float(stored):.6g}%"
         return f"{float(stored):.15g}" if "." in stored or "E" in stored.upper() else stored
     except ValueError:
         return stored

@@ -79,6 +79,11 @@ def test_what_is_no_text_is_refused(content: bytes) -> None:
         decode("a file", content)
 
 
+def test_utf8_that_was_cut_off_within_a_character_is_still_utf8() -> None:
+    assert decode("a file", CHINESE.encode()[:-1]) == CHINESE[:-1] + "\ufffd"
+    assert decode("a file", "é à ü ñ ö € and".encode() + b"\xff") == "é à ü ñ ö € and\ufffd"
+
+
 def test_line_ends_and_marks_are_made_uniform() -> None:
     assert decode("a file", codecs.BOM_UTF8 + b"one\r\ntwo\rthree\n") == "one\ntwo\nthree\n"
 

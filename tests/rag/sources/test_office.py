@@ -65,19 +65,23 @@ def test_slides_are_pages_with_their_notes_and_without_their_furniture() -> None
 def test_each_row_of_a_sheet_names_its_columns() -> None:
     rows = (
         '<row><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="D1" t="inlineStr"><is><t>When</t></is></c></row>'
-        '<row><c r="A2" t="s"><v>2</v></c><c r="B2"><v>12.5</v></c><c r="D2" s="1"><v>45292</v></c></row>'
+        '<row><c r="A2" t="s"><v>2</v></c><c r="B2"><v>12.5</v></c><c r="C2" s="3"><v>0.25</v></c>'
+        '<c r="D2" s="1"><v>45292</v></c></row>'
         '<row><c r="A3" t="str"><v>Bo</v></c><c r="B3"><v>3</v></c><c r="C3" t="b"><v>1</v></c>'
         '<c r="D3" s="2"><v>45292.75</v></c></row>'
     )
     styles = (
         '<numFmts><numFmt numFmtId="170" formatCode="yyyy\\-mm\\-dd hh:mm"/></numFmts>'
-        '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/></cellXfs>'
+        '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/><xf numFmtId="9"/></cellXfs>'
     )
     book = make_xlsx({"Pay": rows, "Secret": rows}, strings=["Name", "Rate", "Ada"], styles=styles, states={"Secret": "hidden"})
 
     reading = xlsx.read(raw(book), LIMITS)
 
-    assert reading.text == "# Pay\n\nName: Ada; Rate: 12.5; When: 2024-01-01\n\nName: Bo; Rate: 3; TRUE; When: 2024-01-01 18:00:00"
+    assert (
+        reading.text
+        == "# Pay\n\nName: Ada; Rate: 12.5; 25%; When: 2024-01-01\n\nName: Bo; Rate: 3; TRUE; When: 2024-01-01 18:00:00"
+    )
     assert [section.headings for section in reading.sections] == [("Pay",)]
 
 
