@@ -60,8 +60,10 @@ class Footnote:
     catalog: Catalog
     index: PassageIndex
     embedder: Embedder | None
+    retriever: Retriever
     conversation: Conversation
     readers: Readers
+    thresholds: dict[str, float]
     given: Mapping[str, Sequence[DocumentSource]] | None = None
 
     @property
@@ -125,7 +127,8 @@ async def assemble(
         )
         reranker = await stack.enter_async_context(LocalReranker(settings.home / "models")) if wants_reranker(settings) else None
         readers = await stack.enter_async_context(Readers(settings.indexing.readers or max(1, (os.cpu_count() or 1) - 1)))
-        retriever = Retriever(index, embedder, reranker, retrieving(settings, await thresholds(catalog, bases)))
+        limits = await thresholds(catalog, bases)
+        retriever = Retriever(index, embedder, reranker, retrieving(settings, limits))
         prompts = prompts_from(settings)
         writer = ExtractiveWriter(embedder)
         conversation = Conversation(
@@ -144,7 +147,7 @@ async def assemble(
             settings=conversing(settings),
             observers=observers,
         )
-        yield Footnote(settings, bases, memory, catalog, index, embedder, conversation, readers, given)
+        yield Footnote(settings, bases, memory, catalog, index, embedder, retriever, conversation, readers, limits, given)
 
 
 def wants_embedder(settings: Settings) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rag.ports import Memory, Observer, OnDraft
     from rag.retrieval import Found, Retriever
     from rag.routing import Router
-    from rag.types import Lookup
+    from rag.types import Lookup, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Asked:
     speaker: str
     roles: tuple[str, ...]
     history: tuple[Turn, ...]
-    bases: tuple[str, ...]
-    language: str
-    on_draft: OnDraft | None
+    on_draft: OnDraft | None = None
+    bases: tuple[str, ...] = ()
+    language: str = ""
 
 
 class Conversation:
@@ -94,7 +94,8 @@ class Conversation:
         asked = Turn("user", text, speaker)
         try:
             async with asyncio.timeout(self._settings.deadline_seconds):
-                answer = await self._answer(Asked(thread, text, speaker, tuple(roles), (), (), "", on_draft), history, trace)
+                said = await self._recall(thread, history, trace)
+                answer, _ = await self._answer(Asked(thread, text, speaker, tuple(roles), tuple(said), on_draft), trace)
         except TimeoutError as error:
             late = DeadlineExceeded(f"The question took longer than {self._settings.deadline_seconds:g} s (deadline_seconds).")
             await self._memory.fail(thread, asked, str(late), trace.run(str(late)))
@@ -111,23 +112,30 @@ class Conversation:
         if not text:
             raise BadQuestion("The question is empty. Ask it in words.")
         if len(text) > self._settings.question_characters:
+            most = self._settings.question_characters
             raise BadQuestion(
-                f"The question has {len(text)} characters, more than {self._settings.question_characters} (question_characters).",
-                user_message=f"That question is too long for me: please ask it in at most {self._settings.question_characters} characters.",
+                f"The question has {len(text)} characters, more than {most} (question_characters).",
+                user_message=f"That question is too long for me: please ask it in at most {most} characters.",
             )
         return text
 
-    async def _answer(self, asked: Asked, history: object, trace: Trace) -> Answer:
+    async def examine(self, text: str, place: Place, history: object = None) -> tuple[Answer, Found]:
+        """Answer as in `reply`, with what was found, and keep nothing: for evaluation and calibration."""
+        said = bounded(as_turns(history), self._settings.history_turns, self._settings.history_tokens)
+        asked = Asked(Thread(place, ""), self._checked(text), "", (), tuple(said))
+        return await self._answer(asked, Trace("examination", self._observers))
+
+    async def _answer(self, asked: Asked, trace: Trace) -> tuple[Answer, Found]:
         trace.notes |= {"question": asked.text, "speaker": asked.speaker, "thread": asked.thread.id}
-        said = await self._recall(asked.thread, history, trace)
-        asked = await self._placed(asked, said, trace)
+        asked = await self._placed(asked, trace)
         lookup = await self._condenser.standalone(asked.text, asked.history, trace)
         found = await self._retriever.find(lookup, asked.bases, trace)
         answer = await self._written(asked, lookup, found, trace)
         trace.notes |= {"answer": answer.text, "abstained": answer.abstained, "bases": list(asked.bases)}
-        return replace(
+        answer = replace(
             answer, question=lookup.question, language=asked.language, bases=asked.bases, matches=found.matches, run=trace.id
         )
+        return answer, found
 
     async def _recall(self, thread: Thread, history: object, trace: Trace) -> list[Turn]:
         with trace.step("recall") as notes:
@@ -138,13 +146,13 @@ class Conversation:
             notes["history"] = [f"{turn.speaker or turn.role}: {turn.text}" for turn in kept]
         return kept
 
-    async def _placed(self, asked: Asked, said: Sequence[Turn], trace: Trace) -> Asked:
+    async def _placed(self, asked: Asked, trace: Trace) -> Asked:
         """Where the question may be looked up, and what of the history may be seen there (R35, R37)."""
         with trace.step("route") as notes:
             bases = await self._router.route(asked.text, asked.thread.place, asked.roles, notes)
             language = detect(asked.text)
             notes |= {"bases": list(bases), "language": language}
-        return replace(asked, history=tuple(allowed(said, bases)), bases=bases, language=language)
+        return replace(asked, history=tuple(allowed(asked.history, bases)), bases=bases, language=language)
 
     async def _written(self, asked: Asked, lookup: Lookup, found: Found, trace: Trace) -> Answer:
         """No passage, no text or no verified citation: the documents do not say (R21, R33)."""
@@ -163,7 +171,7 @@ class Conversation:
                 hosts=self._settings.allowed_hosts,
                 language=asked.language,
             )
-            notes |= cited.notes()
+            notes.update(cited.notes())
         if cited.abstained:
             trace.notes["unanswered"] = "no citation could be verified" if composed.text else "the writer found no answer"
             return abstention(asked.language, found.nearest)
