@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 # No part of what a page says. Selected at once, in C, and skipped by the walk.
 _LEFT_OUT = (
     "head, script, style, noscript, template, iframe, object, embed, svg, canvas, video, audio, map,"
-    "nav, footer, aside:not(.footnote):not(.admonition), menu, dialog,"
+    "nav, footer, aside:not(.footnote, .footnote-list, .admonition, .topic), menu, dialog,"
     "[role=navigation], [role=banner], [role=contentinfo], [role=search], form[role=search],"
     "button, input, select, textarea, datalist, fieldset,"
     "[hidden], [aria-hidden=true], [style*='display:none'], [style*='display: none'],"
     "[style*='visibility:hidden'], [style*='visibility: hidden'], .sr-only, .visually-hidden, .skip-link,"
     ".navheader, .navfooter, .docnav, .toc, div.contents.topic, .contents.local, .breadcrumb, .breadcrumbs,"
-    ".sphinxsidebar, .sphinxsidebarwrapper, .sidebar, .related, .headerlink, .anchorjs-link, .edit-this-page,"
-    ".linenos, .lineno, #banner, body > header:not(:has(h1, h2))"
+    ".sphinxsidebar, .sphinxsidebarwrapper, .sidebar, .related, .headerlink, .hash-link, .anchor-link, .anchorjs-link,"
+    ".edit-this-page, .linenos, .lineno, #banner, body > header:not(:has(h1, h2))"
 )
 _BOXES = ("note", "warning", "tip", "caution", "important", "admonition", "sidebar-box", "callout")
 # The heading of a box says what kind of box it is: what follows the box does not stand under it.
@@ -175,7 +175,7 @@ class HtmlWalk:
             elif child.tag is not None and child.tag[0] not in "-!":
                 self._note_id(child, child.tag)
                 inner.append(self._inner_text(child, depth))
-        text = " ".join("".join(inner).split()).rstrip("¶#").strip()
+        text = " ".join("".join(inner).split()).rstrip("¶#\u200b").strip()
         if text:
             self._builder.heading(_HEADINGS[tag], text, own or self._anchor or before)
             self.first_heading = self.first_heading or text

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 _SENTENCE_START = re.compile(r"""(?<=[.!?…؟।])[")\]'”’»]*\s+(?=\S)|(?<=[。！？．])[」』）”’]*\s*(?=\S)|\n\s*(?=\S)""")
 
 
-def overlapped(text: str, pieces: Sequence[Piece], first: int, settings: SplitSettings) -> int:
-    """The offset from which the passage that begins with this piece repeats; its own start where nothing can be repeated."""
+def overlapped(text: str, pieces: Sequence[Piece], first: int, room: int, settings: SplitSettings) -> int:
+    """The offset from which the passage that begins with this piece repeats, at most `room` long; else its own start."""
     start, before = pieces[first].start, pieces[first - 1]
-    if not settings.overlap or before.head or before.tail or "```" in text[before.start : before.end]:
+    if room <= 0 or before.head or before.tail or "```" in text[before.start : before.end]:
         return start
-    earliest = max(before.start, start - 8 * settings.overlap)
+    earliest = max(before.start, start - 8 * room)
     ends = [found.end() for found in _SENTENCE_START.finditer(text, earliest, start)]
     candidates = [offset for offset in (before.start, *ends) if offset < start]
-    fitting = [offset for offset in candidates if settings.size(text[offset:start]) <= settings.overlap]
+    fitting = [offset for offset in candidates if settings.size(text[offset:start]) <= room]
     return min(fitting, default=start)

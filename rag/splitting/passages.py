@@ -36,8 +36,9 @@ def split(document: Document, base: str, settings: SplitSettings) -> list[Passag
     passages: list[Passage] = []
     for first, last in packed(document.text, pieces, crossings, settings):
         start = pieces[first].start
-        if first and not crossings[first] and not pieces[first].head:
-            start = overlapped(document.text, pieces, first, settings)
+        if settings.overlap and first and not crossings[first] and not pieces[first].head:
+            size = settings.size(document.text[start : pieces[last].end] + pieces[last].tail)
+            start = overlapped(document.text, pieces, first, min(settings.overlap, settings.size_max - size), settings)
         stretch = Piece(start, pieces[last].end, head=pieces[first].head, tail=pieces[last].tail)
         passages.append(places.passage(base, len(passages), pieces[first].start, stretch))
     return passages

@@ -169,6 +169,12 @@ def test_overlap_repeats_whole_sentences_and_stays_within_the_size() -> None:
         assert max(len(passage.text) for passage in found) <= 800
 
 
+def test_overlap_does_not_lengthen_a_passage_beyond_its_size() -> None:
+    paragraphs = "\n\n".join((SENTENCE * 16).strip() for _ in range(4))  # each nearly as long as a passage may be
+
+    assert max(len(passage.text) for passage in split(document(paragraphs), "base", SplitSettings(overlap=200))) <= 800
+
+
 def test_overlap_does_not_reach_over_a_heading() -> None:
     found = split(markdown_document(f"# One\n\n{SENTENCE * 10}\n\n# Two\n\n{SENTENCE * 10}"), "base", SplitSettings(overlap=100))
 

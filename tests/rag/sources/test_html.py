@@ -69,7 +69,7 @@ def test_navigation_forms_and_hidden_text_are_left_out() -> None:
         "<div class=sphinxsidebar>Contents</div><ul class=breadcrumbs><li>Home</li></ul><div role=navigation>Jump</div>"
         "<h1>Pay<a class=headerlink href=#x>¶</a></h1><p>On time.</p><p hidden>secret</p><p style='display: none'>secret</p>"
         "<span aria-hidden=true>icon</span><form><label>Search</label><input value=q><button>Go</button></form>"
-        "<script>code()</script><style>p{}</style><!-- remark --><aside>Also read</aside>"
+        "<script>code()</script><style>p{}</style><!-- remark --><aside>Also read</aside><aside class=footnote>A footnote.</aside>"
         "<footer>© Us</footer><div class=navfooter>Next</div>"
     )
 
@@ -91,7 +91,7 @@ def test_navigation_forms_and_hidden_text_are_left_out() -> None:
         "Next",
     ):
         assert left_out not in reading.text
-    assert "# Pay\n\nOn time." in reading.text
+    assert reading.text == "# Pay\n\nOn time.\n\nSearch\n\nA footnote."
 
 
 def test_where_the_page_names_its_main_part_only_that_is_read() -> None:
