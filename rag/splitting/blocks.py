@@ -24,11 +24,11 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)$")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _HEADING = re.compile(r" {0,3}#{1,6}([ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
-_LIST_ITEM = re.compile(r"[ \t]*([-*+•]|\d{1,9}[.)])[ \t]")
+_ITEM_START = re.compile(r"\n(?=[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t])")
 _WRAP = re.compile(r"\n(?=[^\s\-*+•|>#\d])")
 _ENDS_SENTENCE = re.compile(r"""[.!?…。！？．؟।][")\]'”’»」』）]*$""")
 _PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
-_WINDOW = 50_000  # characters that the splitter sees at once
+_WINDOW = 8_000  # characters that the splitter sees at once
 _WRAPPED = 40  # characters: where lines are longer on average, their ends mean nothing
 
 
@@ -150,8 +150,23 @@ def _prose(text: str, start: int, end: int, settings: SplitSettings) -> Iterator
         colon = text[end - 1] in ":："
         yield Piece(start, end, AFTER_COLON if colon else 0.0)
         return
-    for first, last in _sentences(text, start, end, settings):
-        yield Piece(first, last, _after(text[first:last]) if last < end else 0.0)
+    for first, last in _items(text, start, end):
+        behind = 0.0 if last == end else AFTER_LINE
+        if (first, last) != (start, end) and settings.size(text[first:last]) <= settings.size_max:
+            yield Piece(first, last, behind)
+            continue
+        parts = list(_sentences(text, first, last, settings))
+        for number, (at, until) in enumerate(parts, 1):
+            yield Piece(at, until, behind if number == len(parts) else _after(text[at:until]))
+
+
+def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The items of a list, or the whole where there is none."""
+    starts = [start, *(found.end() for found in _ITEM_START.finditer(text, start, end))]
+    for first, following in zip(starts, [*starts[1:], end], strict=True):
+        stretch = text[first:following].rstrip()
+        if stretch.strip():
+            yield first, first + len(stretch)
 
 
 def _after(stretch: str) -> float:
@@ -161,12 +176,24 @@ def _after(stretch: str) -> float:
 def _sentences(text: str, start: int, end: int, settings: SplitSettings) -> Iterator[tuple[int, int]]:
     """Stretches of at most a quarter of a passage, ending where a sentence does if one ends there."""
     splitter = text_splitter(settings.unit, max(settings.size_max // 4, 1))
-    for window in range(start, end, _WINDOW):
-        stretch = text[window : min(window + _WINDOW, end)]
+    while start < end:
+        until = _window_end(text, start, end)
+        stretch = text[start:until]
         if len(stretch) > _WRAPPED * (stretch.count("\n") + 1):
             stretch = _WRAP.sub(" ", stretch)  # as long as before: offsets stay right
-        parts = splitter.chunk_indices(stretch)
-        yield from ((window + offset, window + offset + len(part)) for offset, part in parts if part.strip())
+        for offset, part in splitter.chunk_indices(stretch):
+            if part.strip():
+                yield start + offset, start + offset + len(part)
+        start = until
+
+
+def _window_end(text: str, start: int, end: int) -> int:
+    """Where the splitter's view ends: its time grows with the square of that."""
+    furthest = start + _WINDOW
+    if furthest >= end:
+        return end
+    ends = (text.rfind(mark, furthest - _WINDOW // 8, furthest) + len(mark) for mark in ("\n", ". ", "。", " "))
+    return next((at for at in ends if at > start), furthest)
 
 
 def _cut_fence(text: str, start: int, end: int, settings: SplitSettings) -> Iterator[Piece]:

@@ -74,6 +74,14 @@ def test_wrapped_lines_are_not_mistaken_for_sentences() -> None:
     assert all(passage.text.endswith("writing.") for passage in split(document(lines), "base", SETTINGS))
 
 
+def test_a_long_list_is_cut_between_its_items() -> None:
+    items = [f"- {number}. Ask first. Then wait for two weeks, or for the answer.\n  And write it down." for number in range(40)]
+
+    found = split(document("Rules:\n" + "\n".join(items), format="markdown"), "base", SETTINGS)
+
+    assert all(passage.text.startswith(("Rules", "- ")) and passage.text.endswith("down.") for passage in found)
+
+
 def test_chinese_is_cut_at_the_ends_of_sentences() -> None:
     found = split(document(CHINESE * 100), "base", SETTINGS)
 
