@@ -20,6 +20,7 @@ from config.parts import (
     splitting,
 )
 from config.settings import BaseTable
+from rag.calibrating import Calibrator
 from rag.citing import SentenceSimilarity, Support
 from rag.composing import Composer
 from rag.condensing import Condenser
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from config.settings import Settings
-    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, PassageIndex
+    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, OnProgress, PassageIndex
+    from rag.types import Progress
 
 REMEMBERED = "sources"
 DEFAULT = "default"
@@ -60,10 +62,9 @@ class Footnote:
     catalog: Catalog
     index: PassageIndex
     embedder: Embedder | None
-    retriever: Retriever
+    calibrator: Calibrator
     conversation: Conversation
     readers: Readers
-    thresholds: dict[str, float]
     given: Mapping[str, Sequence[DocumentSource]] | None = None
 
     @property
@@ -76,6 +77,10 @@ class Footnote:
         return Signature(name, dimension, splitting(self.settings).signature, SIGNATURE)
 
     def indexer(self, base: str) -> Indexer:
+        """Raises BadSetting where the base has no sources."""
+        if not self.given and not self.bases[base].sources:
+            where = f"Name them in {self.settings.config}" if self.settings.bases else "Name files or folders: footnote index PATH"
+            raise BadSetting(f"The base {base!r} has no sources. {where}.")
         return Indexer(
             base=base,
             sources=self.given[base] if self.given else sources_from(self.settings, self.bases[base], self.readers),
@@ -87,15 +92,27 @@ class Footnote:
             settings=indexing(self.settings),
         )
 
-    async def remember_sources(self, paths: Sequence[str]) -> None:
-        """Make these absolute paths the sources of base `default`, from now on. Raises BadSetting beside a footnote.toml."""
+    async def bring_up_to_date(self, base: str, on_progress: OnProgress | None = None, *, allow_removals: bool = False) -> Progress:
+        """Index what changed; then find out anew what nothing in the base answers. Raises as `Indexer.run` does."""
+        progress = await self.indexer(base).run(on_progress, allow_removals=allow_removals)
+        if progress.added or progress.changed or progress.removed:
+            await self.calibrator.calibrate_roughly(base)
+        return progress
+
+    async def remember_sources(self, paths: Sequence[str], *, keep: bool = True) -> list[str]:
+        """Make these absolute paths the sources of base `default`, from now on or, without `keep`, for this once.
+
+        The sources so far. Raises BadSetting beside bases that footnote.toml names.
+        """
         if self.settings.bases:
             raise BadSetting(
                 f"{self.settings.config} names the sources; add the paths there, and run `footnote index` without any."
             )
-        table = BaseTable(sources=tuple(paths))
-        self.bases[DEFAULT] = table
-        await self.catalog.remember(REMEMBERED, {DEFAULT: list(map(str, table.sources))})
+        before = [str(source) for source in self.bases[DEFAULT].sources]
+        self.bases[DEFAULT] = BaseTable(sources=tuple(paths))
+        if keep:
+            await self.catalog.remember(REMEMBERED, {DEFAULT: list(paths)})
+        return before
 
     async def check(self) -> None:
         """Raises IndexMissing or IndexMismatch, with the command that mends it, before anybody asks."""
@@ -112,9 +129,13 @@ class Footnote:
 
 @asynccontextmanager
 async def assemble(
-    settings: Settings, *, observers: Sequence[Observer] = (), given: Mapping[str, Sequence[DocumentSource]] | None = None
+    settings: Settings,
+    *,
+    observers: Sequence[Observer] = (),
+    given: Mapping[str, Sequence[DocumentSource]] | None = None,
+    depth: int = 0,
 ) -> AsyncIterator[Footnote]:
-    """Open everything, and close it again. `given` sources take the place of the configured ones."""
+    """Open everything, and close it again. `given` sources take the place of the configured ones, `depth` is how far is ranked."""
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(Database(settings.database))
         catalog, memory = DatabaseCatalog(database), DatabaseMemory(database)
@@ -127,8 +148,10 @@ async def assemble(
         )
         reranker = await stack.enter_async_context(LocalReranker(settings.home / "models")) if wants_reranker(settings) else None
         readers = await stack.enter_async_context(Readers(settings.indexing.readers or max(1, (os.cpu_count() or 1) - 1)))
-        limits = await thresholds(catalog, bases)
-        retriever = Retriever(index, embedder, reranker, retrieving(settings, limits))
+        thresholds: dict[str, float] = {}
+        retriever = Retriever(index, embedder, reranker, retrieving(settings, thresholds, depth))
+        calibrator = Calibrator(retriever, index, catalog, thresholds)
+        await calibrator.load(bases)
         prompts = prompts_from(settings)
         writer = ExtractiveWriter(embedder)
         conversation = Conversation(
@@ -147,7 +170,7 @@ async def assemble(
             settings=conversing(settings),
             observers=observers,
         )
-        yield Footnote(settings, bases, memory, catalog, index, embedder, retriever, conversation, readers, limits, given)
+        yield Footnote(settings, bases, memory, catalog, index, embedder, calibrator, conversation, readers, given)
 
 
 def wants_embedder(settings: Settings) -> bool:
@@ -171,13 +194,3 @@ async def known_bases(settings: Settings, catalog: Catalog) -> dict[str, BaseTab
     remembered = await catalog.remembered(REMEMBERED) or {}
     paths = remembered.get(DEFAULT, [])
     return {DEFAULT: BaseTable(sources=tuple(map(str, paths)) if isinstance(paths, list) else ())}
-
-
-async def thresholds(catalog: Catalog, bases: Mapping[str, BaseTable]) -> dict[str, float]:
-    """As calibrated, by base (R34); what was not calibrated has none of its own."""
-    found = {base: await catalog.remembered(calibration_key(base)) for base in bases}
-    return {base: float(str(kept["threshold"])) for base, kept in found.items() if kept}
-
-
-def calibration_key(base: str) -> str:
-    return f"calibration {base}"

@@ -1,63 +1,97 @@
-"""Measure answers on labelled questions, and calibrate when not to answer: through the whole system, settings and all."""
+"""Measure answers on labelled questions, through the whole system, settings and all."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import hashlib
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config.assembly import calibration_key
-from rag.abstaining import calibrate
-from rag.condensing import as_asked
-from rag.offtopic import questions_in
-from rag.tracing import Trace
-from rag.types import Place
+from config.assembly import assemble
+from rag.evaluation import (
+    LabelledDocument,
+    LabelledQuestion,
+    Outcome,
+    Report,
+    evaluate,
+    read_documents,
+    read_questions,
+    sample,
+    without_share,
+)
+from rag.sources.given import GivenDocuments
+from rag.types import Document, Place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from config.assembly import Footnote
-    from rag.abstaining import Calibration
+    from config.settings import Settings
 
 TERMINAL = Place("terminal")
-OFF_TOPIC = "off-topic questions"
-FALSE_ANSWERS = 0.1
+
+
+BASE = "evaluation"
+DEPTH = 20  # passages: enough for ten documents
+NO_HURRY = 3600.0  # seconds: what the reranker thinks is measured, not how fast it thinks
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
-    """Questions that the documents answer, and questions that they do not; `source` says where these are from."""
+class Exam:
+    """What is measured: the documents and questions, and how many of each. Folders as in ../docs/evaluation.md."""
 
-    answerable: Sequence[str]
-    unanswerable: Sequence[str]
-    source: str
-
-
-async def calibrate_base(footnote: Footnote, base: str, examples: Examples, false_answers: float) -> Calibration:
-    """Set the base's threshold, and keep it with the base (R34)."""
-    right = [await relevance(footnote, base, text) for text in examples.answerable]
-    wrong = [await relevance(footnote, base, text) for text in examples.unanswerable]
-    found = calibrate(right, wrong, false_answers)
-    kept = {
-        "threshold": found.threshold,
-        "answered": None if math.isnan(found.answered) else found.answered,
-        "false_answers": found.false_answers,
-        "source": examples.source,
-        "made_at": datetime.now(UTC).isoformat(),
-    }
-    await footnote.catalog.remember(calibration_key(base), kept)
-    footnote.thresholds[base] = found.threshold
-    return found
+    documents: Path
+    questions: Path
+    leave_out: float = 0.0
+    sample: int = 0
 
 
-async def relevance(footnote: Footnote, base: str, question: str) -> float:
-    return (await footnote.retriever.find(as_asked(question), [base], Trace("calibration"))).relevance
+async def measure(settings: Settings, exam: Exam) -> Report:
+    """Index the documents in a place of their own, ask the questions there, and remove it. Raises BadSetting."""
+    started = time.monotonic()
+    documents = without_share(read_documents(exam.documents / "corpus.jsonl"), exam.leave_out)
+    questions = read_questions(exam.questions / "queries.jsonl")
+    if exam.sample:
+        questions = sample(questions, exam.sample)
+    with tempfile.TemporaryDirectory(prefix="footnote-eval-") as home:
+        async with assemble(apart(settings, Path(home)), given={BASE: [source_of(documents)]}, depth=DEPTH) as footnote:
+            await footnote.indexer(BASE).run()
+
+            async def ask(question: LabelledQuestion) -> Outcome:
+                return await outcome_of(footnote, question)
+
+            report = await evaluate(questions, [document.id for document in documents], ask)
+    return replace(report, seconds=time.monotonic() - started)
 
 
-async def calibrate_roughly(footnote: Footnote, base: str) -> None:
-    """From off-topic questions, unless it was calibrated from better ones."""
-    kept = await footnote.catalog.remembered(calibration_key(base))
-    if kept is None or kept.get("source") == OFF_TOPIC:
-        questions = questions_in(await footnote.index.languages(base))
-        await calibrate_base(footnote, base, Examples((), questions, OFF_TOPIC), FALSE_ANSWERS)
+def apart(settings: Settings, home: Path) -> Settings:
+    """The same settings in another home, with no hurry and no routes."""
+    retrieval = settings.retrieval.model_copy(update={"rerank_seconds": NO_HURRY, "threshold": 0.0})
+    answering = settings.answering.model_copy(update={"deadline_seconds": NO_HURRY})
+    return settings.model_copy(
+        update={"home": home, "database_url": None, "routes": (), "retrieval": retrieval, "answering": answering}
+    )
+
+
+def source_of(documents: Sequence[LabelledDocument]) -> GivenDocuments:
+    return GivenDocuments(
+        [
+            Document(
+                document.id,
+                document.title,
+                document.text,
+                hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest(),
+                language=document.language,
+            )
+            for document in documents
+        ]
+    )
+
+
+async def outcome_of(footnote: Footnote, question: LabelledQuestion) -> Outcome:
+    answer, found = await footnote.conversation.examine(question.text, TERMINAL, list(question.history))
+    ranking = tuple(dict.fromkeys(match.passage.document for match in found.ranked))
+    cited = () if answer.abstained else tuple(source.document for source in answer.sources)
+    return Outcome(ranking, "" if answer.abstained else answer.text, cited, found.relevance)

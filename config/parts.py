@@ -73,7 +73,7 @@ def indexing(settings: Settings) -> IndexSettings:
     return IndexSettings(table.max_removed, IntakeSettings(publish_seconds=table.publish_seconds))
 
 
-def retrieving(settings: Settings, thresholds: Mapping[str, float]) -> RetrievalSettings:
+def retrieving(settings: Settings, thresholds: Mapping[str, float], depth: int = 0) -> RetrievalSettings:
     table = settings.retrieval
     return RetrievalSettings(
         alpha=table.alpha,
@@ -87,6 +87,7 @@ def retrieving(settings: Settings, thresholds: Mapping[str, float]) -> Retrieval
         expansion=table.expansion,
         context_size=table.context_size,
         token_budget=table.token_budget,
+        depth=depth,
     )
 
 

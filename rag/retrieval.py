@@ -30,7 +30,7 @@ class RetrievalSettings:
 
     `candidates` bounds each ranked list, `k` what the writer gets, `rerank_k` what is reranked. A base's relevance threshold
     is that in `thresholds`, as calibrated, unless `threshold` says otherwise. `context_size` is in characters,
-    `token_budget` in estimated tokens.
+    `token_budget` in estimated tokens. `depth` is how many passages are ranked at least: evaluation looks further down.
     """
 
     alpha: float = 0.6
@@ -44,6 +44,7 @@ class RetrievalSettings:
     expansion: Direction = "both"
     context_size: int = 1600
     token_budget: int = 6000
+    depth: int = 0
 
     def threshold_of(self, base: str) -> float:
         return self.thresholds.get(base, 0.0) if self.threshold is None else self.threshold
@@ -51,7 +52,7 @@ class RetrievalSettings:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`matches` are for the writer, the best first; `nearest` are the best before any threshold.
+    """`matches` are for the writer, the best first; `nearest` are the best before any threshold, `ranked` all that were ranked.
 
     `relevance` is that of the most relevant passage found, between 0 and 1: it means the same for every question.
     """
@@ -59,6 +60,7 @@ class Found:
     matches: tuple[Match, ...] = ()
     nearest: tuple[Match, ...] = ()
     relevance: float = 0.0
+    ranked: tuple[Match, ...] = ()
 
 
 class Retriever:
@@ -114,7 +116,7 @@ class Retriever:
 
     async def _fetched(self, fused: Fused) -> tuple[list[Match], list[tuple[str, str]]]:
         """The best candidates as matches, copies folded: only as many passages are read as can still matter."""
-        needed = max(self._settings.k, self._settings.rerank_k if self._reranker else 0)
+        needed = max(self._settings.k, self._settings.rerank_k if self._reranker else 0, self._settings.depth)
         fold, rest = Fold(), fused.ranked
         while rest and len(fold.kept) < needed:
             part, rest = rest[: needed - len(fold.kept) + _SPARE], rest[needed - len(fold.kept) + _SPARE :]
@@ -168,7 +170,7 @@ class Retriever:
                 "over_budget": dropped,
                 "cut": was_cut,
             }
-        return Found(tuple(kept), tuple(best[:NEAREST]), relevance)
+        return Found(tuple(kept), tuple(best[:NEAREST]), relevance, tuple(ranked))
 
 
 def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: float = 0.0) -> list[Match]:
@@ -217,6 +219,7 @@ def _shown(match: Match) -> dict[str, object]:
     return {
         "id": match.passage.id,
         "document": match.passage.document,
+        "title": " › ".join(part for part in (match.passage.title, *match.passage.headings[-1:]) if part),
         "members": list(match.members),
         "score": round(match.score, 4),
         "relevance": round(match.relevance, 4),

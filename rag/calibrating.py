@@ -1,0 +1,79 @@
+"""A threshold for each base, found by what its own passages score, and kept with it (R34)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from rag.abstaining import calibrate
+from rag.condensing import as_asked
+from rag.offtopic import questions_in
+from rag.tracing import Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, MutableMapping, Sequence
+
+    from rag.abstaining import Calibration
+    from rag.ports import Catalog, PassageIndex
+    from rag.retrieval import Retriever
+
+OFF_TOPIC = "off-topic questions"
+FALSE_ANSWERS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Questions that the documents answer, and questions that they do not; `source` says where these are from."""
+
+    answerable: Sequence[str]
+    unanswerable: Sequence[str]
+    source: str
+
+
+class Calibrator:
+    """`thresholds` are those in use, by base: a new one counts at once."""
+
+    def __init__(self, retriever: Retriever, index: PassageIndex, catalog: Catalog, thresholds: MutableMapping[str, float]) -> None:
+        self._retriever = retriever
+        self._index = index
+        self._catalog = catalog
+        self._thresholds = thresholds
+
+    async def load(self, bases: Iterable[str]) -> None:
+        for base in bases:
+            if kept := await self._catalog.remembered(_key(base)):
+                self._thresholds[base] = float(str(kept["threshold"]))
+
+    async def calibrate(self, base: str, examples: Examples, false_answers: float = FALSE_ANSWERS) -> Calibration:
+        right = [await self._relevance(base, text) for text in examples.answerable]
+        wrong = [await self._relevance(base, text) for text in examples.unanswerable]
+        found = calibrate(right, wrong, false_answers)
+        kept = {
+            "threshold": found.threshold,
+            "answered": None if math.isnan(found.answered) else found.answered,
+            "false_answers": found.false_answers,
+            "source": examples.source,
+            "made_at": datetime.now(UTC).isoformat(),
+        }
+        await self._catalog.remember(_key(base), kept)
+        self._thresholds[base] = found.threshold
+        return found
+
+    async def off_topic(self, base: str) -> Examples:
+        """Questions in the base's languages that it will not answer."""
+        return Examples((), questions_in(await self._index.languages(base)), OFF_TOPIC)
+
+    async def calibrate_roughly(self, base: str) -> None:
+        """From off-topic questions, unless it was calibrated from better ones, or holds nothing."""
+        kept = await self._catalog.remembered(_key(base))
+        if (kept is None or kept.get("source") == OFF_TOPIC) and await self._index.size(base):
+            await self.calibrate(base, await self.off_topic(base))
+
+    async def _relevance(self, base: str, question: str) -> float:
+        return (await self._retriever.find(as_asked(question), [base], Trace("calibration"))).relevance
+
+
+def _key(base: str) -> str:
+    return f"calibration {base}"
