@@ -192,8 +192,9 @@ def _window_end(text: str, start: int, end: int) -> int:
     furthest = start + _WINDOW
     if furthest >= end:
         return end
-    ends = (text.rfind(mark, furthest - _WINDOW // 8, furthest) + len(mark) for mark in ("\n", ". ", "。", " "))
-    return next((at for at in ends if at > start), furthest)
+    marks = ("\n", ". ", "。", " ")
+    ends = (at + len(mark) for mark in marks if (at := text.rfind(mark, furthest - _WINDOW // 8, furthest)) >= 0)
+    return next(ends, furthest)
 
 
 def _cut_fence(text: str, start: int, end: int, settings: SplitSettings) -> Iterator[Piece]:
