@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from config.settings import Settings
-    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, OnProgress, PassageIndex
-    from rag.types import Progress
+    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, PassageIndex
 
 REMEMBERED = "sources"
 DEFAULT = "default"
@@ -90,14 +89,8 @@ class Footnote:
             catalog=self.catalog,
             embedder=self.embedder,
             settings=indexing(self.settings),
+            after=partial(self.calibrator.calibrate_roughly, base),
         )
-
-    async def bring_up_to_date(self, base: str, on_progress: OnProgress | None = None, *, allow_removals: bool = False) -> Progress:
-        """Index what changed; then find out anew what nothing in the base answers. Raises as `Indexer.run` does."""
-        progress = await self.indexer(base).run(on_progress, allow_removals=allow_removals)
-        if progress.added or progress.changed or progress.removed:
-            await self.calibrator.calibrate_roughly(base)
-        return progress
 
     async def remember_sources(self, paths: Sequence[str], *, keep: bool = True) -> list[str]:
         """Make these absolute paths the sources of base `default`, from now on or, without `keep`, for this once.
@@ -123,7 +116,7 @@ class Footnote:
                     f"The index of base {base!r} was made with embedder {signature.embedder}, and {self.signature.embedder} is "
                     f"configured. Run: footnote index --base {base}"
                 )
-        if not any(found.values()):
+        if not any([await self.index.size(base) for base in self.bases]):
             raise IndexMissing("Nothing has been indexed yet. Run: footnote index PATH")
 
 

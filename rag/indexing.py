@@ -13,7 +13,7 @@ from rag.planning import Plan, lost, make_plan, offers, refuse_losses
 from rag.tallying import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from rag.ports import Catalog, DocumentSource, Embedder, IndexWriter, OnProgress, PassageIndex
     from rag.types import Document, Passage, Progress, Signature
@@ -28,7 +28,10 @@ class IndexSettings:
 
 
 class Indexer:
-    """`split` cuts a document of this base into passages; `signature` says what the index is made with."""
+    """`split` cuts a document of this base into passages; `signature` says what the index is made with.
+
+    `after` is called at the end of a run that changed something.
+    """
 
     def __init__(  # noqa: PLR0913 - one argument for each part, all by name
         self,
@@ -41,6 +44,7 @@ class Indexer:
         catalog: Catalog,
         embedder: Embedder | None,
         settings: IndexSettings,
+        after: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._base = base
         self._sources = sources
@@ -50,6 +54,7 @@ class Indexer:
         self._catalog = catalog
         self._embedder = embedder
         self._settings = settings
+        self._after = after
 
     async def run(self, on_progress: OnProgress | None = None, *, allow_removals: bool = False) -> Progress:
         """Raises TooManyRemovals, RunInProgress, StoreError, ModelError; a document that cannot be read is only reported."""
@@ -58,6 +63,8 @@ class Indexer:
             tally = Tally(self._base, run, self._catalog, on_progress)
             try:
                 await self._bring_up_to_date(tally, allow_removals=allow_removals)
+                if self._after and (tally.now.added or tally.now.changed or tally.now.removed):
+                    await self._after()
             except asyncio.CancelledError:
                 await asyncio.shield(tally.end("cancelled"))
                 raise

@@ -41,6 +41,7 @@ class Bench:
         self.embedder = CountingEmbedder()
         self.splitting = SPLITTING
         self.max_removed = 0.2
+        self.afterwards = 0
 
     @property
     def indexer(self) -> Indexer:
@@ -53,7 +54,11 @@ class Bench:
             catalog=self.catalog,
             embedder=self.embedder,
             settings=IndexSettings(self.max_removed, IntakeSettings(reading=3, embedding=2, group=2)),
+            after=self.count,
         )
+
+    async def count(self) -> None:
+        self.afterwards += 1
 
     async def run(self, *, allow_removals: bool = False) -> Progress:
         self.source.read_ids.clear()
@@ -281,6 +286,13 @@ async def test_progress_is_told_from_listing_to_done(bench: Bench) -> None:
     assert await bench.catalog.progress(BASE) == told[-1]
 
 
+async def test_what_follows_a_run_follows_only_one_that_changed_something(bench: Bench) -> None:
+    await bench.run()
+    await bench.run()
+
+    assert bench.afterwards == 1
+
+
 async def test_a_preview_changes_nothing(bench: Bench) -> None:
     await bench.run()
     bench.source.texts["new.md"] = "Something new."
@@ -296,7 +308,10 @@ async def test_a_preview_changes_nothing(bench: Bench) -> None:
 
 
 async def test_a_cancelled_run_says_so_and_the_next_one_finishes(bench: Bench) -> None:
-    run = asyncio.create_task(bench.indexer.run(lambda _: run.cancel()))
+    def cancel(_: Progress) -> None:
+        run.cancel()
+
+    run = asyncio.create_task(bench.indexer.run(cancel))
     with pytest.raises(asyncio.CancelledError):
         await run
     cancelled = await bench.catalog.progress(BASE)
