@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from config.settings import Settings
-    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, PassageIndex
+    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, OnProgress, PassageIndex
+    from rag.types import Progress
 
 REMEMBERED = "sources"
 DEFAULT = "default"
@@ -91,6 +92,10 @@ class Footnote:
             settings=indexing(self.settings),
             after=partial(self.calibrator.calibrate_roughly, base),
         )
+
+    async def bring_up_to_date(self, base: str, on_progress: OnProgress | None = None, *, allow_removals: bool = False) -> Progress:
+        """Raises as `Indexer.run` does."""
+        return await self.indexer(base).run(on_progress, allow_removals=allow_removals)
 
     async def remember_sources(self, paths: Sequence[str], *, keep: bool = True) -> list[str]:
         """Make these absolute paths the sources of base `default`, from now on or, without `keep`, for this once.
