@@ -1,0 +1,142 @@
+"""Which words each mark of an answer stands for."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rag.lexical import content_words
+from rag.marks import marks, outside, wholes_of
+from rag.sentences import segments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rag.sentences import Segment
+
+_BETWEEN = re.compile(r"[ \t]{0,8}[,，、;；]?[ \t]{0,8}")
+_LEAD_IN = re.compile(r"[:：]\W{0,4}$")
+_FEW_WORDS = 2  # content words: a claim of fewer says too little by itself
+_NEXT = 6  # sentences, items or rows that a lead-in may speak for
+_FEWEST_TO_ATTACH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Marks that stand together at `at` in a text without marks. `start` to `end` is the sentence they stand for.
+
+    Any one of `claims` that is supported will do: the words since the marks before, or the sentence with what it needs.
+    """
+
+    at: int
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    claims: tuple[str, ...]
+    block: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Marks taken out of a text: `at` is where, in the text without marks."""
+
+    at: int
+    numbers: tuple[int, ...]
+
+
+def without_marks(text: str) -> tuple[str, list[Standing]]:
+    """The text without its marks, and those that stood together as one."""
+    parts: list[str] = []
+    found: list[Standing] = []
+    done = length = 0
+    for mark in marks(text):
+        between = text[done : mark.start]
+        if found and found[-1].at == length and done and _BETWEEN.fullmatch(between):
+            found[-1] = Standing(length, (*found[-1].numbers, *mark.numbers))
+        else:
+            parts.append(between)
+            length += len(between)
+            found.append(Standing(length, mark.numbers))
+        done = mark.end
+    parts.append(text[done:])
+    return "".join(parts), [Standing(one.at, tuple(dict.fromkeys(one.numbers))) for one in found]
+
+
+def groups(plain: str, found: Sequence[Standing]) -> list[Group]:
+    if not found:
+        return []
+    parts = segments(plain)
+    starts = [part.start for part in parts]
+    made: list[Group] = []
+    for one in found:
+        index = _segment_of(plain, one.at, parts, starts)
+        if index is None:
+            made.append(Group(one.at, one.at, one.at, (), ()))
+            continue
+        part = parts[index]
+        previous = made[-1].at if made and made[-1].start == part.start else part.start
+        clause = plain[max(part.start, previous) : max(part.start, min(one.at, part.end))].strip()
+        sentence = _sentence(plain, parts, index)
+        claims = (clause, sentence) if clause != sentence and len(content_words(clause)) >= _FEW_WORDS else (sentence,)
+        made.append(Group(one.at, part.start, part.end, one.numbers, claims, part.block))
+    return made
+
+
+def sentences_of(plain: str) -> list[Group]:
+    """Every sentence of a text that says enough to be marked, as a group without numbers at its end."""
+    parts = segments(plain)
+    wholes = wholes_of(plain)
+    made = []
+    for index, part in enumerate(parts):
+        if part.kind not in ("prose", "item"):
+            continue
+        text = plain[part.start : part.end]
+        if len(content_words(text)) >= _FEWEST_TO_ATTACH:
+            made.append(
+                Group(
+                    outside(_before_stop(plain, part), wholes),
+                    part.start,
+                    part.end,
+                    (),
+                    (_sentence(plain, parts, index),),
+                    part.block,
+                )
+            )
+    return made
+
+
+_STOPS = re.compile(r"[\s.!?。！？…:：*_\"'”’»)）」]{0,8}$")
+
+
+def _before_stop(plain: str, part: Segment) -> int:
+    stop = _STOPS.search(plain, max(part.start + 1, part.end - 8), part.end)
+    return stop.start() if stop else part.end
+
+
+def _segment_of(plain: str, at: int, parts: Sequence[Segment], starts: Sequence[int]) -> int | None:
+    """A mark stands for what comes before it; at the start of a line, for what comes after it there."""
+    before = bisect_left(starts, at) - 1
+    line_start = plain.rfind("\n", 0, at) + 1
+    if not plain[line_start:at].strip(" \t#>*-•.)0123456789"):
+        line_end = plain.find("\n", at)
+        if plain[at : line_end if line_end >= 0 else len(plain)].strip(" \t.,;:"):
+            following = before if before >= 0 and parts[before].end > at else before + 1
+            return following if following < len(parts) else None
+    return before if before >= 0 else None
+
+
+def _sentence(plain: str, parts: Sequence[Segment], index: int) -> str:
+    """The sentence, with what it introduces, and with the one before it when it says too little alone."""
+    part = parts[index]
+    text = plain[part.start : part.end]
+    if _LEAD_IN.search(text[-8:]):
+        following = parts[index + 1 : index + 1 + _NEXT]
+        text = "\n".join(
+            (text, *(plain[one.start : one.end] for one in following if one.kind != "prose" or one.block == part.block))
+        )
+    if index and len(content_words(text)) < _FEW_WORDS:
+        before = parts[index - 1]
+        text = f"{plain[before.start : before.end]} {text}"
+    return text

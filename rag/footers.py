@@ -1,0 +1,48 @@
+"""An answer with its footer, for surfaces that show text: with links, or on one line (R27)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from rag.labels import plain_title
+
+if TYPE_CHECKING:
+    from rag.types import Answer, Source
+
+_ENCODED = re.compile(r"[\x00-\x20\x7f()<>\"`\\\[\]\u200b-\u200f\u2028-\u202e\u2060-\u2069]")
+
+
+def render(answer: Answer, *, links: bool = True) -> str:
+    """The text, a blank line, `SOURCES:` and one entry a cited document; an abstaining answer has no footer (R32)."""
+    if answer.abstained or not answer.sources:
+        return answer.text
+    entries = "\n".join(entry(source, links=links) for source in answer.sources)
+    return f"{answer.text}\n\nSOURCES:\n{entries}"
+
+
+def one_line(answer: Answer) -> str:
+    """`SOURCES: title, title`, for surfaces without links; "" where there is nothing to name."""
+    titles = dict.fromkeys(plain_title(source.title).replace(",", ";") for source in answer.sources)
+    return f"SOURCES: {', '.join(titles)}" if titles and not answer.abstained else ""
+
+
+def entry(source: Source, *, links: bool = True) -> str:
+    """`[n] title — section or page (link)`; further places cited in the same document follow, each with its own link."""
+    title = plain_title(source.title) or plain_title(source.document)
+    places = source.places if links else source.places[:1] + tuple(p for p in source.places[1:] if p.label)
+    if not places:
+        return f"[{source.n}] {title}"
+    shown = "; ".join(_place(plain_title(place.label), safe_link(place.link) if links else "") for place in places)
+    between = " " if shown.startswith("(") else " — " if shown else ""
+    return f"[{source.n}] {title}{between}{shown}"
+
+
+def _place(label: str, link: str) -> str:
+    return " ".join(part for part in (label, f"({link})" if link else "") if part)
+
+
+def safe_link(link: str) -> str:
+    """The link with what could end it early encoded."""
+    return _ENCODED.sub(lambda match: quote(match[0], safe=""), link)

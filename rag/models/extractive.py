@@ -1,0 +1,164 @@
+"""Writes without a language model: the best supported sentences of the best passages, each with its mark.
+
+Measured with the right passage first among five: the gold answer stands in the text for 90 % of XQuAD (English, Chinese), 86 %
+(Spanish) and 91 % of FaQuAD, in about 300 characters (100 Chinese ones); across languages 86 to 91 % with an embedder.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import mul
+from typing import TYPE_CHECKING
+
+from rag.lexical import question_terms
+from rag.models.extracting import Sentence, is_near_copy, needs_the_one_before, quoted, sentences_of
+from rag.types import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from rag.ports import Embedder
+    from rag.types import Excerpt, Piece, Prompt
+
+_UNDER_HEADING = 0.6  # what a term is worth that stands in the heading above the sentence
+_UNDER_TITLE = 0.3
+_RANK = 0.1  # what each rank of the passage costs
+_PASSAGE = 0.3  # what the whole passage's coverage adds
+_RELATIVE = 0.6  # further sentences score at least this much of the best one
+_COVERED = 0.4  # below this share of the question in any sentence its meaning is asked for: another language, other words
+_MEANING = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveSettings:
+    """`covered` is the share of the question that a passage must hold, `cosine` what is enough instead, by meaning.
+
+    Both are low: whether the passages are about the question at all is decided by retrieval, with a calibrated threshold.
+    """
+
+    sentences: int = 3
+    characters: int = 500
+    covered: float = 0.15
+    cosine: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    sentence: Sentence
+    own: float
+    with_headings: float
+    passage: float
+    score: float = 0.0
+    cosine: float = 0.0
+
+
+class ExtractiveWriter:
+    """Says nothing at all when nothing fits; `embedder` finds what is said in other words or in another language."""
+
+    name = "extractive"
+    is_model = False
+    context_tokens = 1_000_000
+
+    def __init__(self, embedder: Embedder | None = None, settings: ExtractiveSettings | None = None) -> None:
+        self._embedder = embedder
+        self._settings = settings or ExtractiveSettings()
+
+    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+        """Consume under `contextlib.aclosing`. Raises ModelError where the embedder does."""
+        scored = await self._scored(prompt.question, prompt.excerpts)
+        for piece in quoted(self._chosen(scored), self._settings.characters):
+            yield piece
+        yield Usage(self.name, finish="stop")
+
+    async def _scored(self, question: str, excerpts: Sequence[Excerpt]) -> list[_Scored]:
+        sentences = [sentence for rank, excerpt in enumerate(excerpts) for sentence in sentences_of(excerpt, rank)]
+        scored = _by_words(question, sentences)
+        if self._embedder is not None and scored and max(one.own for one in scored) < _COVERED:
+            scored = await self._by_meaning(question, scored, self._embedder)
+        return sorted(scored, key=lambda one: (-one.score, one.sentence.rank, one.sentence.index))
+
+    async def _by_meaning(self, question: str, scored: Sequence[_Scored], embedder: Embedder) -> list[_Scored]:
+        asked = array("f", await embedder.embed_question(question))
+        vectors = await embedder.embed_passages([one.sentence.text for one in scored])
+        cosines = [sum(map(mul, asked, array("f", vector)), 0.0) for vector in vectors]
+        return [
+            replace(one, score=one.score + _MEANING * cosine, cosine=cosine) for one, cosine in zip(scored, cosines, strict=True)
+        ]
+
+    def _chosen(self, ranked: Sequence[_Scored]) -> list[Sentence]:
+        """The best sentence, and those nearly as good, as long as there is room."""
+        fitting = [one for one in ranked if one.passage >= self._settings.covered or one.cosine >= self._settings.cosine]
+        chosen: list[Sentence] = []
+        for one in fitting:
+            if len(chosen) >= self._settings.sentences or one.score < _RELATIVE * fitting[0].score:
+                break
+            taken = [sentence for sentence in _with_context(one.sentence) if sentence not in chosen]
+            room = self._settings.characters - sum(len(sentence.text) for sentence in chosen)
+            if sum(len(sentence.text) for sentence in taken) > room:
+                taken = [one.sentence]
+            if chosen and (len(one.sentence.text) > room or any(is_near_copy(one.sentence, other) for other in chosen)):
+                continue
+            chosen.extend(taken)
+        return chosen
+
+
+def _with_context(sentence: Sentence) -> list[Sentence]:
+    """The one before it, where it begins with a word that points back."""
+    before = sentence.before
+    return [before, sentence] if before is not None and needs_the_one_before(sentence) else [sentence]
+
+
+# --- scoring by words -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The question's terms in one language, each weighing the more the fewer sentences have it."""
+
+    terms: frozenset[str]
+    sentences: int
+    counts: Counter[str]
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        return {term: math.log(1 + self.sentences / (self.counts[term] + 0.5)) for term in self.terms}
+
+    @cached_property
+    def total(self) -> float:
+        return sum(self.weights.values()) or 1.0
+
+    def share(self, own: frozenset[str], heading: frozenset[str] = frozenset(), title: frozenset[str] = frozenset()) -> float:
+        found = 0.0
+        for term, weight in self.weights.items():
+            worth = 1.0 if term in own else _UNDER_HEADING if term in heading else _UNDER_TITLE if term in title else 0.0
+            found += weight * worth
+        return found / self.total
+
+
+def _by_words(question: str, sentences: Sequence[Sentence]) -> list[_Scored]:
+    asked = _asked(question, sentences)
+    said: dict[int, frozenset[str]] = {}
+    for sentence in sentences:
+        said[sentence.n] = said.get(sentence.n, sentence.heading_terms | sentence.title_terms) | sentence.terms
+    return [_score(asked[sentence.language], sentence, said[sentence.n]) for sentence in sentences]
+
+
+def _asked(question: str, sentences: Sequence[Sentence]) -> dict[str, _Asked]:
+    counts = Counter(term for sentence in sentences for term in sentence.terms)
+    languages = {sentence.language for sentence in sentences}
+    return {
+        language: _Asked(frozenset(question_terms(question, [language] if language else [])), len(sentences), counts)
+        for language in languages
+    }
+
+
+def _score(asked: _Asked, sentence: Sentence, said: frozenset[str]) -> _Scored:
+    own = asked.share(sentence.terms)
+    with_headings = asked.share(sentence.terms, sentence.heading_terms, sentence.title_terms)
+    passage = asked.share(said)
+    score = with_headings + _PASSAGE * passage - _RANK * sentence.rank
+    return _Scored(sentence, own, with_headings, passage, score)

@@ -1,0 +1,188 @@
+"""Whether a passage supports a claim: by the words they share, or by what they mean (R29).
+
+The floors were chosen on labelled sentences and paraphrases in four languages (docs/architecture.md): by words 99 % of the
+true ones of the same language pass and 2 % of those beside a random passage; by meaning, across languages, 97 % and 1 %.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass, replace
+from itertools import chain
+from operator import mul
+from typing import TYPE_CHECKING, Protocol
+
+from rag.lexical import content_words, detect, terms
+from rag.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from rag.ports import Embedder
+    from rag.types import Passage, Vector
+
+_NUMBER = re.compile(r"\d+(?:[.,:’'\u00a0\u202f ]\d+)*")
+_GROUPING = re.compile(r"(?<=\d)[.,’'\u00a0\u202f ](?=\d{3}(?!\d))")
+_LIST_MARKER = re.compile(r"^\s{0,12}(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s|#{1,6}\s)")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
+_LONGEST_CLAIM = 2_000
+_MOST_SENTENCES = 60  # of one passage are compared by meaning
+
+
+class Similarity(Protocol):
+    async def __call__(self, claims: Sequence[str], passages: Sequence[str]) -> list[list[float]]:
+        """One row a claim, one cosine a passage."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A stretch of an answer, and the passage that is said to support it."""
+
+    text: str
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`lexical` is the share of the claim's content that stands in the passage, numbers and names counting double.
+
+    `cosine` is None where nobody asked. `missing` is a number of the claim that the passage lacks.
+    """
+
+    lexical: float
+    cosine: float | None = None
+    missing: str = ""
+    supported: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why it is not supported; "" where it is."""
+        if self.supported:
+            return ""
+        return f"the passage lacks the number {self.missing}" if self.missing else "the passage does not support the sentence"
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Floors above which a passage supports a claim; the higher ones are for claims that the model did not mark itself.
+
+    `cosine` belongs to the embedder behind `similarity`: these are right for the bundled one.
+    """
+
+    similarity: Similarity | None = None
+    lexical: float = 0.4
+    cosine: float = 0.42
+    clear_lexical: float = 0.7
+    clear_cosine: float = 0.6
+
+    async def judge(self, claims: Sequence[Claim], *, clearly: bool = False) -> list[Verdict]:
+        """One verdict a claim, in order. Meaning is looked at only where the words do not suffice."""
+        floor = self.clear_lexical if clearly else self.lexical
+        passages = {claim.passage.id: Known.of(claim.passage) for claim in claims}
+        verdicts = [_by_words(claim.text, passages[claim.passage.id], floor) for claim in claims]
+        doubtful = [index for index, verdict in enumerate(verdicts) if not verdict.supported and len(verdict.missing) < 2]  # noqa: PLR2004 - "3" may be "three"
+        if self.similarity is None or not doubtful:
+            return verdicts
+        cosines = await self._cosines([claims[index] for index in doubtful])
+        for index, cosine in zip(doubtful, cosines, strict=True):
+            supported = cosine >= (self.clear_cosine if clearly else self.cosine)
+            verdicts[index] = replace(verdicts[index], cosine=round(cosine, 3), supported=supported)
+        return verdicts
+
+    async def _cosines(self, claims: Sequence[Claim]) -> list[float]:
+        assert self.similarity is not None  # noqa: S101 - asked by `judge` alone
+        texts = list(dict.fromkeys(claim.text[:_LONGEST_CLAIM] for claim in claims))
+        passages = list(dict.fromkeys(claim.passage.text for claim in claims))
+        rows = await self.similarity(texts, passages)
+        row, column = {text: n for n, text in enumerate(texts)}, {text: n for n, text in enumerate(passages)}
+        return [rows[row[claim.text[:_LONGEST_CLAIM]]][column[claim.passage.text]] for claim in claims]
+
+
+# --- by words -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a passage says, as words, stems and numbers; its title and headings are part of it."""
+
+    language: str
+    terms: frozenset[str]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, passage: Passage) -> Known:
+        text = passage.embedded
+        language = passage.language or detect(passage.text)
+        return cls(language, frozenset(terms(text, language)), frozenset(numbers(text)))
+
+
+def lexical_share(claim: str, known: Known) -> float:
+    """0 for a claim without content."""
+    found = total = 0
+    for word in content_words(claim):
+        weight = 2 if _is_exact(word) else 1
+        total += weight
+        if word in known.terms or not known.terms.isdisjoint(terms(word, known.language)):
+            found += weight
+    return found / total if total else 0.0
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of a text in one spelling: 10.000, 10,000 and 10 000 are 10000, 3,5 is 3.5, and ３ is 3."""
+    found = chain.from_iterable((_spelled(match), *_spelled_parts(match)) for match in _NUMBER.findall(text))
+    return list(dict.fromkeys(found))
+
+
+def _spelled(number: str) -> str:
+    return "".join(str(int(c)) if c.isdecimal() else "." for c in _GROUPING.sub("", number))
+
+
+def _spelled_parts(number: str) -> list[str]:
+    return [_spelled(part) for part in re.split(r"\D", number)] if not number.isdecimal() else []
+
+
+def _by_words(claim: str, known: Known, floor: float) -> Verdict:
+    claim = _LIST_MARKER.sub("", _ADDRESS.sub(" ", claim[:_LONGEST_CLAIM]), count=1)
+    share = lexical_share(claim, known)
+    missing = next((_spelled(number) for number in _NUMBER.findall(claim) if not _has(known.numbers, number)), "")
+    return Verdict(round(share, 3), missing=missing, supported=share >= floor and not missing)
+
+
+def _has(known: Collection[str], number: str) -> bool:
+    """The number as it stands, or each of its parts: "3.11, 3.12" and "10:30" are several."""
+    return _spelled(number) in known or (not number.isdecimal() and all(part in known for part in _spelled_parts(number)))
+
+
+def _is_exact(word: str) -> bool:
+    """Numbers, versions, `names_like_this`: what a claim stands or falls with."""
+    return any(character.isdigit() or character in "_." for character in word)
+
+
+# --- by meaning -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceSimilarity:
+    """The cosine of a claim and the passage's sentence nearest to it: a whole passage's vector says too little."""
+
+    embedder: Embedder
+
+    async def __call__(self, claims: Sequence[str], passages: Sequence[str]) -> list[list[float]]:
+        sentences = [_sentences(passage) for passage in passages]
+        texts = list(dict.fromkeys((*claims, *chain.from_iterable(sentences))))
+        vectors = dict(zip(texts, _floats(await self.embedder.embed_passages(texts)), strict=True))
+        return [[max((_dot(vectors[claim], vectors[text]) for text in of), default=0.0) for of in sentences] for claim in claims]
+
+
+def _sentences(passage: str) -> list[str]:
+    return [passage[start:end] for start, end in sentence_spans(passage)[:_MOST_SENTENCES]]
+
+
+def _floats(vectors: Iterable[Vector]) -> list[array[float]]:
+    return [array("f", vector) for vector in vectors]
+
+
+def _dot(left: array[float], right: array[float]) -> float:
+    return sum(map(mul, left, right), 0.0)

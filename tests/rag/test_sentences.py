@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag.sentences import segments, sentence_spans
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("Dr. Smith came, e.g. at 3 p.m. yesterday. He left.", ["Dr. Smith came, e.g. at 3 p.m. yesterday.", "He left."]),
+        ("Das gilt z. B. ab dem 3. Oktober. Sonst nicht.", ["Das gilt z. B. ab dem 3. Oktober.", "Sonst nicht."]),
+        ("It needs Python 3.11. Older ones fail.", ["It needs Python 3.11.", "Older ones fail."]),
+        ("It was built in 1995. The tower is new.", ["It was built in 1995.", "The tower is new."]),
+        ("See https://a.example/b.html?c=d.e. Then go on.", ["See https://a.example/b.html?c=d.e.", "Then go on."]),
+        ("She said no. Then she left. See no. 5 there.", ["She said no.", "Then she left.", "See no. 5 there."]),
+        ("他来了。你呢？好！", ["他来了。", "你呢？", "好！"]),
+        ("「はい。」と言った。次。", ["「はい。」と言った。", "次。"]),
+        ("¿Qué es? Es esto. El Sr. Pérez lo sabe.", ["¿Qué es?", "Es esto.", "El Sr. Pérez lo sabe."]),
+        ("Это г. Москва. Он здесь и т. д. Она тут.", ["Это г. Москва.", "Он здесь и т. д. Она тут."]),
+        ('"Really?" He nodded (at last). Fine.', ['"Really?"', "He nodded (at last).", "Fine."]),
+        ("ما هذا؟ هذا كتاب.", ["ما هذا؟", "هذا كتاب."]),
+        ("यह है। वह था।", ["यह है।", "वह था।"]),
+        ("Call `a. B` first. Then rest.", ["Call `a. B` first.", "Then rest."]),
+        ("A wrapped\nline goes on. And ends.", ["A wrapped\nline goes on.", "And ends."]),
+        ("", []),
+        (" \n\t ", []),
+    ],
+)
+def test_a_text_is_cut_where_its_sentences_end(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+def test_headings_items_rows_and_code_are_kept_apart_and_whole() -> None:
+    text = "# Leave. Days\nYou get 25. More later.\n\n- one item. with two\n- two\n1. First. Go\n\n"
+    text += "| a. B | c |\n|---|---|\n\n```py\nx. Y\n\nz\n```\nEnd."
+
+    found = [(segment.kind, text[segment.start : segment.end]) for segment in segments(text)]
+
+    assert found == [
+        ("heading", "# Leave. Days"),
+        ("prose", "You get 25."),
+        ("prose", "More later."),
+        ("item", "- one item. with two"),
+        ("item", "- two"),
+        ("item", "1. First."),
+        ("item", "Go"),
+        ("row", "| a. B | c |"),
+        ("row", "|---|---|"),
+        ("code", "```py\nx. Y\n\nz\n```"),
+        ("prose", "End."),
+    ]
+
+
+def test_a_number_at_the_start_of_a_wrapped_line_begins_no_list() -> None:
+    assert [segment.kind for segment in segments("The team grew to\n24. Nobody knew.")] == ["prose", "prose"]
+
+
+def test_a_title_on_a_line_of_its_own_is_no_part_of_the_sentence_below() -> None:
+    assert sentences("History of the League\nThe rival league was founded in 1960 and was very successful in all its years.")[
+        0
+    ] == ("History of the League")
+
+
+def test_sentences_of_one_paragraph_share_a_block_and_others_do_not() -> None:
+    assert [segment.block for segment in segments("One. Two.\n\nThree.")] == [0, 0, 1]
+
+
+@given(st.text(alphabet=st.sampled_from("aB1 .!?。」\n-|#`~*>\t…"), max_size=200) | st.text(max_size=200))
+@settings(max_examples=200, deadline=None)
+def test_every_character_that_is_not_blank_stands_in_exactly_one_sentence(text: str) -> None:
+    spans = sentence_spans(text)
+
+    assert all(first[1] <= second[0] for first, second in itertools.pairwise(spans))
+    assert "".join("".join(text[start:end].split()) for start, end in spans) == "".join(text.split())
+    assert all(text[start:end] == text[start:end].strip() for start, end in spans)
+
+
+@pytest.mark.parametrize("piece", ["a", ".", ". ", "a\n", '."', "`", "- a\n", "```\n", " ", "a.b. ", "*", "|\n", "。」"])
+def test_a_hostile_text_is_read_in_linear_time(piece: str) -> None:
+    """Quadratic work on 100,000 characters would run into the limit of the suite."""
+    assert sentence_spans(piece * (100_000 // len(piece))) is not None
