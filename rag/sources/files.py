@@ -51,6 +51,7 @@ class FileSource:
         self._limits = limits
         self._readers = readers
         self._expandable = expandable
+        self._expandable = expandable
         self._paths: dict[str, str] = {}  # of ids that do not spell their path: names that are no UTF-8
 
     async def read(self, listing: Listing) -> Document:
@@ -68,6 +69,7 @@ class FileSource:
             pages=reading.pages,
             language=reading.language,
             lines=reading.lines,
+            expandable=self._expandable,
             expandable=self._expandable,
         )
 

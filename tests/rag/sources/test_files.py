@@ -174,6 +174,12 @@ async def test_a_document_is_read_whole(root: Path, readers: Readers) -> None:
     assert (html.title, html.language, html.sections[0].anchor, html.link) == ("Férias", "pt", "f", "https://x.y/blob/pt.html#L1")
 
 
+async def test_a_source_may_keep_its_documents_from_being_expanded(root: Path, readers: Readers) -> None:
+    sources = [FileSource(root, ["top.md"], readers=readers), FileSource(root, ["top.md"], readers=readers, expandable=False)]
+
+    assert [(await source.read(Listing("top.md", ""))).expandable for source in sources] == [True, False]
+
+
 async def test_without_title_the_name_of_the_file_is_the_title(root: Path, readers: Readers) -> None:
     (root / "docs/plain.txt").write_text("Just words.")
     source = FileSource(root, ["docs/plain.txt"], readers=readers)
