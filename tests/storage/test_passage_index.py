@@ -176,6 +176,12 @@ async def test_a_base_without_any_vector_is_searched_by_terms(index: PassageInde
     assert [(each.id, each.lexical_rank, each.dense_rank) for each in candidates] == [("a#0", 1, 0)]
 
 
+async def test_an_index_made_without_an_embedder_is_searched_by_terms(index: PassageIndex) -> None:
+    await fill(index, without_vectors(indexed("a", "annual leave", "parking")), signature=Signature("", 0, "splitting", "lexical"))
+
+    assert [each.id for each in await index.search(BASE, Search(("leave",)))] == ["a#0"]
+
+
 async def test_a_limit_bounds_each_list(index: PassageIndex) -> None:
     await fill(index, *some_documents(40))
 
