@@ -51,7 +51,6 @@ class FileSource:
         self._limits = limits
         self._readers = readers
         self._expandable = expandable
-        self._expandable = expandable
         self._paths: dict[str, str] = {}  # of ids that do not spell their path: names that are no UTF-8
 
     async def read(self, listing: Listing) -> Document:
@@ -62,14 +61,13 @@ class FileSource:
             id=listing.id,
             title=reading.title or os.path.basename(listing.id),
             text=reading.text,
-            digest=_mixed(reading.digest, link),
+            digest=_mixed(reading.digest, link, str(self._expandable)),
             link=link,
             format=reading.format,
             sections=reading.sections,
             pages=reading.pages,
             language=reading.language,
             lines=reading.lines,
-            expandable=self._expandable,
             expandable=self._expandable,
         )
 
@@ -124,7 +122,7 @@ class FileSource:
     def _listing(self, found: Found) -> Listing:
         status = found.status
         state = f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}-{READING_VERSION}"
-        return Listing(self._id(found.path), f"{state}-{_mixed(self._link)[:8]}")
+        return Listing(self._id(found.path), f"{state}-{_mixed(self._link, str(self._expandable))[:8]}")
 
     def _id(self, path: str) -> str:
         below = is_within(path, str(self._root)) and path != str(self._root)

@@ -177,7 +177,10 @@ async def test_a_document_is_read_whole(root: Path, readers: Readers) -> None:
 async def test_a_source_may_keep_its_documents_from_being_expanded(root: Path, readers: Readers) -> None:
     sources = [FileSource(root, ["top.md"], readers=readers), FileSource(root, ["top.md"], readers=readers, expandable=False)]
 
-    assert [(await source.read(Listing("top.md", ""))).expandable for source in sources] == [True, False]
+    expandable, fixed = [await source.read(Listing("top.md", "")) for source in sources]
+
+    assert (expandable.expandable, fixed.expandable) == (True, False)
+    assert expandable.digest != fixed.digest
 
 
 async def test_without_title_the_name_of_the_file_is_the_title(root: Path, readers: Readers) -> None:
