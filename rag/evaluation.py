@@ -1,222 +1,218 @@
-"""How good answers are on labelled questions (O5): pure measures, and the one walk over the questions that feeds them."""
+"""How well questions are answered, on labelled ones: measures of retrieval, answers, citations and abstention (O5)."""
 
 from __future__ import annotations
 
-import json
+import asyncio
 import math
 import random
 import re
+import time
 import unicodedata
 from dataclasses import dataclass
-from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from rag.errors import BadSetting
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Awaitable, Callable, Collection, Sequence
 
-Item = TypeVar("Item")
-SEED = 20_25
-_NOT_CONTENT = re.compile(r"[\W_]+")
+    from rag.labelled import LabelledQuestion
 
+DEPTH = 10
 
-@dataclass(frozen=True, slots=True)
-class LabelledDocument:
-    id: str
-    text: str
-    title: str = ""
-    language: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledQuestion:
-    """`relevant` are the ids of documents that answer it, `answers` texts that a right answer holds one of."""
-
-    id: str
-    text: str
-    relevant: frozenset[str] = frozenset()
-    answers: tuple[str, ...] = ()
-    answerable: bool = True
-    history: tuple[Mapping[str, str], ...] = ()
+_SEPARATORS = re.compile(r"[\W_]+")
+_UNSPACED = re.compile(r" ?([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u0e00-\u0e7f]) ?")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the system made of a question: documents, the best first, each once; the answer; how relevant the best passage was."""
+    """What came of one question: documents as ranked (one may stand there several times), and how it was answered.
 
-    ranking: tuple[str, ...]
-    answer: str
-    cited: tuple[str, ...]
-    relevance: float
+    `relevance` is that of the best passage, `cited` names the document of each citation that was shown.
+    """
+
+    documents: tuple[str, ...]
+    relevance: float = 0.0
+    answer: str = ""
+    abstained: bool = False
+    cited: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Means over the questions that a measure can be taken of; None where there is no such question."""
+    """Each measure is a mean over the questions whose labels allow it, None where there are none.
+
+    `documents` counts those indexed, `questions` those asked.
+    """
 
     documents: int
     questions: int
-    mrr_10: float | None
+    mrr: float | None
     recall_5: float | None
     recall_10: float | None
-    ndcg_10: float | None
+    ndcg: float | None
     answer_containment: float | None
     abstention_auroc: float | None
     citation_precision: float | None
     seconds: float
 
-    def as_json(self) -> dict[str, object]:
-        names = {"mrr_10": "mrr@10", "recall_5": "recall@5", "recall_10": "recall@10", "ndcg_10": "ndcg@10"}
-        values = ((names.get(name, name), getattr(self, name)) for name in self.__slots__)
-        return {name: round(value, 4) if isinstance(value, float) else value for name, value in values}
+    def as_json(self) -> dict[str, int | float | None]:
+        return {
+            "documents": self.documents,
+            "questions": self.questions,
+            "mrr@10": _rounded(self.mrr),
+            "recall@5": _rounded(self.recall_5),
+            "recall@10": _rounded(self.recall_10),
+            "ndcg@10": _rounded(self.ndcg),
+            "answer_containment": _rounded(self.answer_containment),
+            "abstention_auroc": _rounded(self.abstention_auroc),
+            "citation_precision": _rounded(self.citation_precision),
+            "seconds": round(self.seconds, 3),
+        }
 
 
-# --- labels ---------------------------------------------------------------------------------------------------------
+async def evaluate(
+    questions: Sequence[LabelledQuestion],
+    ask: Callable[[LabelledQuestion], Awaitable[Outcome]],
+    *,
+    indexed: Collection[str],
+    at_once: int = 1,
+    on_asked: Callable[[int], None] | None = None,
+) -> Report:
+    """Ask every question, `at_once` of them side by side. What is not `indexed` was left out and cannot be found."""
+    started = time.perf_counter()
+    free = asyncio.Semaphore(at_once)
+    asked = 0
+
+    async def one(question: LabelledQuestion) -> Outcome:
+        nonlocal asked
+        async with free:
+            outcome = await ask(question)
+        asked += 1
+        if on_asked:
+            on_asked(asked)
+        return outcome
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(question)) for question in questions]
+    outcomes = [task.result() for task in tasks]
+    return report(questions, outcomes, indexed=indexed, seconds=time.perf_counter() - started)
 
 
-def read_documents(path: Path) -> list[LabelledDocument]:
-    """Raises BadSetting, naming file and line."""
-    return [
-        LabelledDocument(row["id"], row["text"], row.get("title", ""), row.get("lang", ""))
-        for row in _rows(path, {"id": str, "text": str}, {"title": str, "lang": str})
+def report(
+    questions: Sequence[LabelledQuestion], outcomes: Sequence[Outcome], *, indexed: Collection[str], seconds: float = 0.0
+) -> Report:
+    held = frozenset(indexed)
+    pairs = [(question, question.relevant & held, outcome) for question, outcome in zip(questions, outcomes, strict=True)]
+    ranked = [(tuple(dict.fromkeys(outcome.documents)), relevant) for _, relevant, outcome in pairs if relevant]
+    answered = [
+        (question.answers, outcome) for question, relevant, outcome in pairs if question.answers and _answerable(question, relevant)
     ]
+    return Report(
+        documents=len(held),
+        questions=len(questions),
+        mrr=_mean([reciprocal_rank(found, relevant) for found, relevant in ranked]),
+        recall_5=_mean([recall(found, relevant, 5) for found, relevant in ranked]),
+        recall_10=_mean([recall(found, relevant, DEPTH) for found, relevant in ranked]),
+        ndcg=_mean([ndcg(found, relevant) for found, relevant in ranked]),
+        answer_containment=_mean([float(not each.abstained and contains(each.answer, answers)) for answers, each in answered]),
+        abstention_auroc=auroc(
+            [outcome.relevance for question, relevant, outcome in pairs if _answerable(question, relevant)],
+            [outcome.relevance for question, relevant, outcome in pairs if not _answerable(question, relevant)],
+        ),
+        citation_precision=_mean(
+            [
+                float(document in relevant)
+                for question, relevant, outcome in pairs
+                if question.relevant
+                for document in outcome.cited
+            ]
+        ),
+        seconds=seconds,
+    )
 
 
-def read_questions(path: Path) -> list[LabelledQuestion]:
-    """Raises BadSetting, naming file and line."""
-    optional = {"relevant": list, "answers": list, "answerable": bool, "history": list}
-    return [
-        LabelledQuestion(
-            row["id"],
-            row["text"],
-            frozenset(row.get("relevant") or ()),
-            tuple(row.get("answers") or ()),
-            row.get("answerable", True),
-            tuple(row.get("history") or ()),
-        )
-        for row in _rows(path, {"id": str, "text": str}, optional)
-    ]
-
-
-def read_examples(path: Path) -> tuple[list[str], list[str]]:
-    """Questions that the documents answer, and others, from lines of {"text", "answerable"}. Raises BadSetting."""
-    rows = list(_rows(path, {"text": str, "answerable": bool}, {}))
-    answerable = [row["text"] for row in rows if row["answerable"]]
-    unanswerable = [row["text"] for row in rows if not row["answerable"]]
-    if not unanswerable:
-        raise BadSetting(f"{path} has no question that is not answerable: at least one is needed to set a threshold.")
-    return answerable, unanswerable
-
-
-def _rows(path: Path, required: Mapping[str, type], optional: Mapping[str, type]) -> Iterator[Any]:
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSetting(f"{path} cannot be read: {error}.") from error
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            yield _row(f"{path}, line {number}", line, required, optional)
-
-
-def _row(where: str, line: str, required: Mapping[str, type], optional: Mapping[str, type]) -> Any:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise BadSetting(f"{where} is not JSON: {error}.") from error
-    if not isinstance(row, dict):
-        raise BadSetting(f"{where} is not an object: write {{...}}.")
-    for name, kind in {**required, **optional}.items():
-        if name in required and name not in row:
-            raise BadSetting(f"{where} has no {name!r}.")
-        if row.get(name) is not None and not isinstance(row[name], kind):
-            raise BadSetting(f"{where}: {name!r} must be of type {kind.__name__}.")
-    return row
-
-
-def sample(items: Sequence[Item], number: int) -> list[Item]:
-    """So many of the items, in their order, the same ones every time."""
-    chosen = sorted(random.Random(SEED).sample(range(len(items)), min(number, len(items))))  # noqa: S311 - no cryptography
-    return [items[index] for index in chosen]
-
-
-def without_share(documents: Sequence[LabelledDocument], share: float) -> list[LabelledDocument]:
-    """The documents less that share of them, the same ones every time."""
-    return sample(documents, len(documents) - round(share * len(documents)))
+def _answerable(question: LabelledQuestion, held: Collection[str]) -> bool:
+    return question.answerable and (bool(held) or not question.relevant)
 
 
 # --- measures -------------------------------------------------------------------------------------------------------
 
 
-def recall(ranking: Sequence[str], relevant: Collection[str], k: int) -> float:
-    return len(set(ranking[:k]) & set(relevant)) / len(relevant)
+def reciprocal_rank(found: Sequence[str], relevant: Collection[str], depth: int = DEPTH) -> float:
+    return next((1 / rank for rank, document in enumerate(found[:depth], 1) if document in relevant), 0.0)
 
 
-def reciprocal_rank(ranking: Sequence[str], relevant: Collection[str], k: int) -> float:
-    return next((1 / rank for rank, document in enumerate(ranking[:k], start=1) if document in relevant), 0.0)
+def recall(found: Sequence[str], relevant: Collection[str], depth: int) -> float:
+    """The share of the relevant documents that is among the first."""
+    return sum(document in relevant for document in found[:depth]) / len(relevant)
 
 
-def ndcg(ranking: Sequence[str], relevant: Collection[str], k: int) -> float:
-    gained = sum(1 / math.log2(rank + 1) for rank, document in enumerate(ranking[:k], start=1) if document in relevant)
-    return gained / sum(1 / math.log2(rank + 1) for rank in range(1, min(len(relevant), k) + 1))
+def ndcg(found: Sequence[str], relevant: Collection[str], depth: int = DEPTH) -> float:
+    gain = sum(1 / math.log2(rank + 1) for rank, document in enumerate(found[:depth], 1) if document in relevant)
+    return gain / sum(1 / math.log2(rank + 1) for rank in range(1, min(depth, len(relevant)) + 1))
 
 
-def contains(answer: str, golds: Sequence[str]) -> bool:
-    """Whether one of the texts stands in the answer, spaces, punctuation and case aside."""
-    said = _folded(answer)
-    return any(gold in said for gold in map(_folded, golds) if gold)
-
-
-def _folded(text: str) -> str:
-    return _NOT_CONTENT.sub("", unicodedata.normalize("NFKC", text).casefold())
-
-
-def auroc(higher: Sequence[float], lower: Sequence[float]) -> float | None:
-    """How often a score of `higher` is above one of `lower`; ties count half. None if either is empty."""
-    if not higher or not lower:
+def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:
+    """How often a positive scores higher than a negative, equal ones counted half; None where either is missing."""
+    if not positive or not negative:
         return None
-    scores = sorted((score, is_higher) for of, is_higher in ((higher, True), (lower, False)) for score in of)
-    ranks, start = 0.0, 0
-    while start < len(scores):
-        end = start
-        while end < len(scores) and scores[end][0] == scores[start][0]:
-            end += 1
-        ranks += sum(is_higher for _, is_higher in scores[start:end]) * (start + end + 1) / 2
-        start = end
-    return (ranks - len(higher) * (len(higher) + 1) / 2) / (len(higher) * len(lower))
+    ordered = sorted([(score, 1) for score in positive] + [(score, 0) for score in negative])
+    wins = below = at = 0
+    while at < len(ordered):
+        same = [kind for score, kind in ordered[at : at + _run(ordered, at)]]
+        positives = sum(same)
+        negatives = len(same) - positives
+        wins += positives * (2 * below + negatives)
+        below += negatives
+        at += len(same)
+    return wins / (2 * len(positive) * len(negative))
 
 
-# --- the walk -------------------------------------------------------------------------------------------------------
+def _run(ordered: Sequence[tuple[float, int]], at: int) -> int:
+    """How many of the same score follow."""
+    end = at
+    while end < len(ordered) and ordered[end][0] == ordered[at][0]:
+        end += 1
+    return end - at
 
 
-async def evaluate(
-    questions: Sequence[LabelledQuestion], documents: Collection[str], ask: Callable[[LabelledQuestion], Awaitable[Outcome]]
-) -> Report:
-    """`documents` are the ids of those that can be found: a question whose relevant ones were left out is unanswerable."""
-    outcomes = [(question, await ask(question)) for question in questions]
-    labelled = [(question.relevant & set(documents), outcome) for question, outcome in outcomes if question.relevant]
-    found = [(relevant, outcome) for relevant, outcome in labelled if relevant]
-    answered = [
-        contains(outcome.answer, question.answers)
-        for question, outcome in outcomes
-        if question.answers and question.relevant & set(documents)
-    ]
-    unanswerable = [outcome for question, outcome in outcomes if not (question.answerable and question.relevant & set(documents))]
-    cited = [document in relevant for relevant, outcome in labelled for document in outcome.cited]
-    return Report(
-        documents=len(documents),
-        questions=len(questions),
-        mrr_10=_mean([reciprocal_rank(outcome.ranking, relevant, 10) for relevant, outcome in found]),
-        recall_5=_mean([recall(outcome.ranking, relevant, 5) for relevant, outcome in found]),
-        recall_10=_mean([recall(outcome.ranking, relevant, 10) for relevant, outcome in found]),
-        ndcg_10=_mean([ndcg(outcome.ranking, relevant, 10) for relevant, outcome in found]),
-        answer_containment=_mean([float(held) for held in answered]),
-        abstention_auroc=auroc([outcome.relevance for _, outcome in found], [outcome.relevance for outcome in unanswerable]),
-        citation_precision=_mean([float(right) for right in cited]),
-        seconds=0.0,
-    )
+def contains(text: str, answers: Collection[str]) -> bool:
+    """Whether one of the answers stands in the text as whole words, whatever the case, punctuation and spacing."""
+    told = f" {plain(text)} "
+    return any(_stands_in(plain(answer), told) for answer in answers)
+
+
+def _stands_in(answer: str, told: str) -> bool:
+    if not answer:
+        return False
+    return (answer if _UNSPACED.search(answer) else f" {answer} ") in told
+
+
+def plain(text: str) -> str:
+    """As SQuAD compares: case, punctuation and spacing folded; no space next to a character of a script without spaces."""
+    words = _SEPARATORS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+    return _UNSPACED.sub(r"\1", words)
+
+
+# --- samples --------------------------------------------------------------------------------------------------------
+
+
+def left_out(ids: Sequence[str], share: float, seed: int = 0) -> frozenset[str]:
+    """This share of the documents, the same ones for the same seed, whatever their order."""
+    chosen = random.Random(seed).sample(sorted(ids), round(len(ids) * share))  # noqa: S311 - a fixed choice, no secret
+    return frozenset(chosen)
+
+
+def sample(questions: Sequence[LabelledQuestion], count: int, seed: int = 0) -> list[LabelledQuestion]:
+    """So many of the questions, the same ones for the same seed, in their own order."""
+    if count >= len(questions):
+        return list(questions)
+    chosen = set(random.Random(seed).sample(range(len(questions)), count))  # noqa: S311 - a fixed choice, no secret
+    return [question for at, question in enumerate(questions) if at in chosen]
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None
+    return sum(values) / len(values) if values else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
