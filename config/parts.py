@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.settings import BaseTable, SourceTable
@@ -34,7 +33,7 @@ def sources_from(settings: Settings, base: BaseTable, readers: Readers) -> list[
     tables = [SourceTable(path=source) if isinstance(source, str) else source for source in base.sources]
     return [
         FileSource(
-            root_of(settings, table.path),
+            settings.root,
             [table.path],
             link=table.link,
             limits=reading_limits(settings),
@@ -43,15 +42,6 @@ def sources_from(settings: Settings, base: BaseTable, readers: Readers) -> list[
         )
         for table in tables
     ]
-
-
-def root_of(settings: Settings, pattern: str) -> Path:
-    """What ids are relative to, and what is never left: the folder of footnote.toml, or else the named folder itself."""
-    path = Path(pattern)
-    if not path.is_absolute() or path.is_relative_to(settings.root):
-        return settings.root
-    fixed = next((parent for parent in (path, *path.parents) if not any(mark in str(parent) for mark in "*?[")), path)
-    return fixed if fixed.is_dir() else fixed.parent
 
 
 def reading_limits(settings: Settings) -> ReadLimits:

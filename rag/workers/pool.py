@@ -38,7 +38,8 @@ class Workers:
     """`target` names a function, "module:function", that a worker calls once: it gives back the one that does the work.
 
     `ahead` is how many calls a process is given at once, so that it never waits for this one. The call under way when a
-    process dies is tried again `retries` times; what stood behind it is simply given to another.
+    process dies is tried again `retries` times; what stood behind it is simply given to another. `bare` processes get an
+    empty environment: what reads hostile files need not see our keys.
     """
 
     def __init__(  # noqa: PLR0913 - each has its meaning, by name only
@@ -50,8 +51,10 @@ class Workers:
         ahead: int = 2,
         retries: int = 1,
         idle_seconds: float = 30.0,
+        bare: bool = False,
     ) -> None:
         self.processes = processes
+        self._bare = bare
         self._target = target
         self._niceness = niceness
         self._ahead = ahead
@@ -142,7 +145,7 @@ class Workers:
 
     async def _start(self, seat: _Seat) -> None:
         try:
-            seat.worker = await Worker.spawn(self._target, self._niceness)
+            seat.worker = await Worker.spawn(self._target, self._niceness, bare=self._bare)
         except OSError as error:
             raise WorkerDied(f"could not be started ({error})") from error
         if not self._open:

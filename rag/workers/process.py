@@ -34,9 +34,12 @@ class Worker:
         self._ending = ""
 
     @classmethod
-    async def spawn(cls, target: str, niceness: int) -> Worker:
+    async def spawn(cls, target: str, niceness: int, *, bare: bool = False) -> Worker:
         arguments = ("-c", _BOOT, target, str(niceness), *sys.path)
-        return cls(await asyncio.create_subprocess_exec(sys.executable, *arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE))
+        environment = {} if bare else None
+        return cls(
+            await asyncio.create_subprocess_exec(sys.executable, *arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
+        )
 
     @property
     def pid(self) -> int:

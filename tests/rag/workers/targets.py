@@ -35,6 +35,8 @@ def _obey(payload: bytes) -> bytes:
     if command == "print":
         print(argument, flush=True)  # noqa: T201 - that is the point
         os.write(1, argument.encode())
+    if command == "environment":
+        return ",".join(os.environ).encode()  # noqa: TID251 - what this process was given
     if command == "modules":
         return ",".join(
             name for name in sys.modules if name.split(".")[0] in {"rag", "storage", "config", "bots", "numpy"}

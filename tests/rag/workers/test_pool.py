@@ -155,3 +155,13 @@ async def test_no_worker_outlives_a_parent_that_was_killed() -> None:
     await parent.wait()
 
     assert await gone(*pids)
+
+
+async def test_bare_processes_do_not_see_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "secret")
+    seen = []
+    for bare in (False, True):
+        async with Workers(TARGET, processes=1, bare=bare) as pool:
+            seen.append("SOME_API_KEY" in (await pool.call(b"environment")).decode().split(","))
+
+    assert seen == [True, False]
