@@ -17,6 +17,7 @@ Direction: TypeAlias = Literal["forward", "backward", "both", "none"]
 
 _STEPS: Final[dict[str, tuple[int, ...]]] = {"forward": (1,), "backward": (-1,), "both": (1, -1), "none": ()}
 _FARTHEST = 8  # how many neighbours on a side are fetched at first
+_GAP = 2
 
 
 class _Stretch(NamedTuple):
@@ -47,12 +48,13 @@ class _Document:
             wanted = [at + step * further for at in unknown for step in steps for further in range(_FARTHEST)]
 
     async def _fetch(self, ordinals: Iterable[int]) -> None:
+        """Both sides of a hit at once: reading it again costs less than a second call."""
         wanted = sorted({at for at in ordinals if at >= 0} - self.known.keys())
         passage = self._hits[0].passage
-        calls = (self._index.neighbours(passage.base, passage.document, first, last) for first, last in _spans(wanted))
-        found = await asyncio.gather(*calls)
         self.known |= dict.fromkeys(wanted)
-        self.known |= {each.ordinal: each for part in found for each in part}
+        calls = [self._index.neighbours(passage.base, passage.document, first, last) for first, last in _spans(wanted)]
+        for found in [await calls[0]] if len(calls) == 1 else await asyncio.gather(*calls):
+            self.known |= {each.ordinal: each for each in found}
 
 
 async def expand(index: PassageIndex, matches: Sequence[Match], direction: Direction, size: int) -> list[Match]:
@@ -123,10 +125,10 @@ def _grow(hit: Match, known: dict[int, Passage | None], steps: Sequence[int], si
 
 
 def _spans(ordinals: Sequence[int]) -> list[tuple[int, int]]:
-    """Ascending numbers as ranges without a gap."""
+    """Ascending numbers as ranges, with gaps of no more than one number in them."""
     spans: list[tuple[int, int]] = []
     for at in ordinals:
-        if spans and spans[-1][1] + 1 == at:
+        if spans and at - spans[-1][1] <= _GAP:
             spans[-1] = (spans[-1][0], at)
         else:
             spans.append((at, at))

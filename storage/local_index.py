@@ -9,11 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from rag.errors import IndexMismatch
+from storage.gathered import Gathered
 from storage.index_folder import IndexFolder
 from storage.local_writer import guarded, writing
 from storage.shelf import Reader, Shelf
 
 if TYPE_CHECKING:
+    from asyncio import Future
     from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from rag.ports import IndexWriter
     from rag.types import Candidate, Passage, Search, Signature
     from storage.generations import Generation
+    from storage.shelf import Stretch
 
 T = TypeVar("T")
 
@@ -32,6 +35,7 @@ class LocalIndex:
         self._root = folder
         self._shelves: dict[str, Shelf] = {}
         self._threads = ThreadPoolExecutor(max(2, os.cpu_count() or 1), thread_name_prefix="index")
+        self._gathered = Gathered(self._neighbours)
 
     async def __aenter__(self) -> Self:
         return self
@@ -46,7 +50,7 @@ class LocalIndex:
         return await self._run(base, partial(self._shelf(base).passages, ids))
 
     async def neighbours(self, base: str, document: str, first: int, last: int) -> list[Passage]:
-        return await self._read(base, lambda reader: reader.neighbours(document, first, last), [])
+        return await self._gathered.ask(base, (document, first, last))
 
     async def signature(self, base: str) -> Signature | None:
         return await self._read(base, lambda reader: reader.generation.signature, None)
@@ -58,6 +62,8 @@ class LocalIndex:
         return await self._read(base, lambda reader: reader.build, "")
 
     async def languages(self, base: str) -> tuple[str, ...]:
+        if reader := guarded(base, self._shelf(base).current):
+            return reader.generation.languages
         return await self._read(base, lambda reader: reader.generation.languages, ())
 
     def write(self, base: str, signature: Signature) -> AbstractAsyncContextManager[IndexWriter]:
@@ -65,6 +71,11 @@ class LocalIndex:
 
     async def drop(self, base: str) -> None:
         await self._run(base, IndexFolder(self._root, base).drop)
+
+    def _neighbours(self, base: str, stretches: list[Stretch]) -> Future[list[list[Passage]]]:
+        nothing: list[list[Passage]] = [[] for _ in stretches]
+        work = partial(self._shelf(base).read, lambda reader: reader.neighbours(stretches), nothing)
+        return asyncio.get_running_loop().run_in_executor(self._threads, guarded, base, work)
 
     async def _read(self, base: str, action: Callable[[Reader], T], nothing: T) -> T:
         return await self._run(base, partial(self._shelf(base).read, action, nothing))

@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from rag.errors import StoreUnavailable
 from rag.text import well_formed
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rag.types import Passage
 
 T = TypeVar("T")
+Stretch: TypeAlias = tuple[str, int, int]  # a document, and the first and last ordinal of its passages
 MENDING_SECONDS = 60.0
 
 
@@ -41,9 +42,9 @@ class Reader:
         with self.lock:
             return self.rows.passages(ids, self.number)
 
-    def neighbours(self, document: str, first: int, last: int) -> list[Passage]:
+    def neighbours(self, stretches: Sequence[Stretch]) -> list[list[Passage]]:
         with self.lock:
-            return self.rows.neighbours(document, first, last, self.number)
+            return [self.rows.neighbours(*stretch, self.number) for stretch in stretches]
 
     def close(self) -> None:
         with self.lock:
@@ -60,9 +61,13 @@ class Shelf:
         self._former: Reader | None = None  # of a build that is live no more: questions under way may ask for its passages
         self._forget_at = math.inf
 
+    def current(self) -> Reader | None:
+        """The open one if it is the newest: a look at the pointer is all, so that it may be asked on the event loop."""
+        reader = self._reader
+        return reader if reader and reader.stamp == self._folder.stamp() and time.monotonic() < self._forget_at else None
+
     def reader(self) -> Reader | None:
-        reader, stamp = self._reader, self._folder.stamp()
-        if reader and reader.stamp == stamp and time.monotonic() < self._forget_at:
+        if reader := self.current():
             return reader
         with self._lock:
             while (stamp := self._folder.stamp()) and not (self._reader and self._reader.stamp == stamp):

@@ -1,0 +1,50 @@
+"""What every benchmark prints: the kind of machine, and each ratio with its bar."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A figure, and what it must not pass; without a bound it is only shown."""
+
+    name: str
+    value: float
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        return (self.at_most is None or self.value <= self.at_most) and (self.at_least is None or self.value >= self.at_least)
+
+    def __str__(self) -> str:
+        bounds = [
+            f"{word} {bound:g}" for word, bound in (("at most", self.at_most), ("at least", self.at_least)) if bound is not None
+        ]
+        mark = ("  holds" if self.holds else "  MISSED") if bounds else ""
+        return f"{self.name}: {self.value:.3g}{f' ({bounds[0]})' if bounds else ''}{mark}"
+
+
+def machine() -> str:
+    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}{load}"
+
+
+def folder_of(cache: str | None) -> Path:
+    folder = Path(cache) if cache else Path(tempfile.gettempdir()) / "footnote-benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def verdict(bars: list[Bar]) -> None:
+    """Print them, and end with status 1 when one is missed."""
+    print()
+    for bar in bars:
+        print(bar)
+    sys.exit(not all(bar.holds for bar in bars))
