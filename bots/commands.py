@@ -56,6 +56,25 @@ def summary(progress: Progress) -> str:
     return f"{progress.base}: {what}; {held}; {progress.embedded} embedded in {progress.seconds:.1f} s."
 
 
+def progressing(now: Progress) -> str:
+    """An indexing run under way, in one line; the rate and the time left once they can be told."""
+    if now.found is None:
+        return f"{now.base}: looking for documents"
+    said = [f"{now.base}: {now.done:,} of {counted(now.found, 'document')}", counted(now.passages, "passage")]
+    if now.problems:
+        said.append(f"{len(now.problems)} could not be read")
+    fresh = now.done - now.unchanged
+    if fresh and now.seconds >= 1 and now.done < now.found:
+        said.append(f"about {lasting(now.seconds * (now.found - now.done) / fresh)} left")
+    return ", ".join(said)
+
+
+def lasting(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
 def counted(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 

@@ -143,7 +143,7 @@ class Conversation:
                 await self._memory.adopt(thread, given)
             turns = await self._memory.recall(thread, self._settings.history_turns)
             kept = bounded(turns, self._settings.history_turns, self._settings.history_tokens)
-            notes["history"] = [f"{turn.speaker or turn.role}: {turn.text}" for turn in kept]
+            notes["turns"] = len(kept)
         return kept
 
     async def _placed(self, asked: Asked, trace: Trace) -> Asked:
@@ -151,8 +151,10 @@ class Conversation:
         with trace.step("route") as notes:
             bases = await self._router.route(asked.text, asked.thread.place, asked.roles, notes)
             language = detect(asked.text)
-            notes |= {"bases": list(bases), "language": language}
-        return replace(asked, history=tuple(allowed(asked.history, bases)), bases=bases, language=language)
+            seen = tuple(allowed(asked.history, bases))
+            notes |= {"bases": list(bases), "language": language, "withheld": len(asked.history) - len(seen)}
+            notes["history"] = [f"{turn.speaker or turn.role}: {turn.text}" for turn in seen]
+        return replace(asked, history=seen, bases=bases, language=language)
 
     async def _written(self, asked: Asked, lookup: Lookup, found: Found, trace: Trace) -> Answer:
         """No passage, no text or no verified citation: the documents do not say (R21, R33)."""

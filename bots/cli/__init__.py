@@ -1,5 +1,13 @@
 """The `footnote` command."""
 
-from bots.cli.app import main
+from __future__ import annotations
 
-__all__ = ["main"]
+
+def main() -> None:
+    """Nothing else is imported before Ctrl-C is ours: it ends the program without a word, whenever it comes."""
+    try:
+        from bots.cli.app import main as run  # noqa: PLC0415 - see above
+
+        run()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
+import os
 import sys
+from logging import getLogger
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from rich.console import Console
 
-from bots.cli.logs import set_up_logs
-from config.assembly import assemble
-from config.settings import load
 from rag.errors import FootnoteError
 
 if TYPE_CHECKING:
@@ -19,7 +17,12 @@ if TYPE_CHECKING:
 
     from config.assembly import Footnote
 
+log = getLogger(__name__)
+
 Result = TypeVar("Result")
+
+PIPE_WIDTH = 150  # columns of a table that is read from a pipe or a file
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="footnote",
@@ -27,7 +30,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 120},
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -36,12 +39,25 @@ def plain() -> bool:
     return not sys.stdout.isatty()
 
 
-def console() -> Console:
-    return Console(soft_wrap=plain(), highlight=False)
+def console(*, stderr: bool = False) -> Console:
+    to_program = not sys.stderr.isatty() if stderr else plain()
+    return Console(
+        stderr=stderr, soft_wrap=to_program, highlight=False, markup=False, emoji=False, width=PIPE_WIDTH if to_program else None
+    )
+
+
+def say_error(error: FootnoteError) -> None:
+    print(f"footnote: {error}", file=sys.stderr, flush=True)  # noqa: T201 - the one place for it
 
 
 def with_footnote(action: Callable[[Footnote], Awaitable[Result]], **given: Any) -> Result:
     """Assemble the system, do one thing with it, and close it."""
+    # Loaded here: `--help` and a wrong option need none of it, and it takes a second.
+    import asyncio  # noqa: PLC0415
+
+    from bots.cli.logs import set_up_logs  # noqa: PLC0415
+    from config.assembly import assemble  # noqa: PLC0415
+    from config.settings import load  # noqa: PLC0415
 
     async def go() -> Result:
         settings = load(**given)
@@ -49,20 +65,40 @@ def with_footnote(action: Callable[[Footnote], Awaitable[Result]], **given: Any)
         async with assemble(settings) as footnote:
             return await action(footnote)
 
-    return asyncio.run(go())
+    try:
+        return asyncio.run(go())
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None  # before typer sees it, which has its own ideas
 
 
 def main() -> None:
+    take_any_text()
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except FootnoteError as error:
-        print(f"footnote: {error}", file=sys.stderr)  # noqa: T201 - the one boundary
+        say_error(error)
         raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output is gone: nothing is left to say, and to whom
+        # the reader of our output is gone: nothing is left to say, and the interpreter shall not try to at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
+    except Exception as error:
+        log.debug("unexpected", exc_info=True)
+        told = " ".join(f"{type(error).__name__}: {error}".split())
+        advice = "Please report it, with what FOOTNOTE_LOGGING__LEVEL=debug shows."
+        print(f"footnote: Something went wrong that should not ({told}). {advice}", file=sys.stderr)  # noqa: T201 - the one boundary
+        raise SystemExit(1) from None
+
+
+def take_any_text() -> None:
+    """Whatever the locale, and whatever bytes come in or paths hold: nothing that is printed or read can fail over them."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 from bots.cli import asking, measuring, operating, supplying  # noqa: E402, F401 - they add their commands to `app`

@@ -13,11 +13,11 @@ from rich.table import Table
 
 from bots.cli.app import app, console, with_footnote
 from bots.cli.supplying import BaseOption, chosen
-from config.measuring import Exam, measure
+from config.measuring import Exam, lines_of, measure
 from config.settings import load
 from rag.calibrating import FALSE_ANSWERS, Examples
 from rag.errors import BadSetting
-from rag.evaluation import read_examples
+from rag.labelled import read_examples
 
 if TYPE_CHECKING:
     from config.assembly import Footnote
@@ -77,7 +77,7 @@ def calibrate(
     ] = FALSE_ANSWERS,
 ) -> None:
     """Set how relevant a passage must be before a question is answered, for each base by itself."""
-    examples = read_examples(labelled) if labelled else None
+    examples = read_examples(lines_of(labelled), str(labelled)) if labelled else None
 
     async def set_thresholds(footnote: Footnote) -> None:
         await footnote.check()

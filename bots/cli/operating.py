@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bots.cli.app import app, console, with_footnote
-from bots.terminal.trace import print_run
-from config.assembly import Footnote
 from rag.errors import BadQuestion
 from rag.types import Place, Thread
+
+if TYPE_CHECKING:
+    from config.assembly import Footnote
 
 
 @app.command("trace")
 def trace(
     run: Annotated[str, typer.Argument(help="The id of a run, or the beginning of it; without one, the newest.")] = "",
+    *,
+    full: Annotated[bool, typer.Option("--full", help="Prompts, too, and every passage that was found.")] = False,
 ) -> None:
-    """Show how an answer came about: history, queries, passages with their scores, prompts, citations."""
+    """Show how an answer came about: history, queries, passages with their scores, citations."""
 
     async def show(footnote: Footnote) -> None:
+        from bots.terminal.trace import print_run  # noqa: PLC0415 - loaded once there is something to show
+
         found = await footnote.memory.run(run) if run else await footnote.memory.last_run(None)
         if found is None:
             raise BadQuestion(f"There is no run {run!r}." if run else "Nothing has been asked yet.")
-        print_run(found, console())
+        print_run(found, console(), full=full)
 
     with_footnote(show)
 
@@ -34,7 +39,7 @@ def forget(thread: Annotated[str, typer.Argument(help="The thread whose memory i
 
     async def delete(footnote: Footnote) -> None:
         turns = await footnote.memory.forget(Thread(Place("terminal"), thread))
-        console().print(f"Forgot {turns} turns of thread {thread}." if turns else f"Thread {thread} held nothing.", markup=False)
+        console().print(f"Forgot {turns} turns of thread {thread}." if turns else f"Thread {thread} held nothing.")
 
     with_footnote(delete)
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
-from rich.table import Table
 
-from bots.cli.app import app, console, plain, with_footnote
-from bots.commands import sources_of, summary
-from rag.errors import BadSetting
+from bots.cli.app import app, console, plain, say_error, with_footnote
+from rag.errors import BadSetting, FootnoteError, RunInProgress, TooManyRemovals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
     from config.assembly import Footnote
     from rag.planning import Plan
-    from rag.types import Progress
+    from rag.types import Entry, Progress
 
 BaseOption = Annotated[str, typer.Option("--base", help="Only this knowledge base.")]
+REASONS = 3  # of why there is nothing to index
+NAMED = 50  # documents that could not be read and are named after a run: `footnote sources` names them all
 
 
 @app.command("index")
@@ -39,55 +39,91 @@ def index(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only what went wrong.")] = False,
 ) -> None:
     """Bring the index up to date: only what changed is read and embedded."""
+    given = [os.path.abspath(path) for path in paths or ()]  # noqa: PTH100 - resolves `..` and leaves links as they are
 
-    given = [str(path.absolute()) for path in paths or ()]
-
-    async def bring_up_to_date(footnote: Footnote) -> None:
-        if given:
-            await footnote.remember_sources(given)
-        for name in chosen(footnote, base):
-            if dry_run:
+    async def bring_up_to_date(footnote: Footnote) -> bool:
+        supplying = Supplying(footnote, allow_removals=allow_removals, rebuild=rebuild, quiet=quiet)
+        names = chosen(footnote, base)
+        before = await footnote.remember_sources(given, keep=not dry_run) if given else None
+        if dry_run:
+            for name in names:
                 print_plan(name, await footnote.indexer(name).preview())
-                continue
-            if rebuild:
-                await footnote.index.drop(name)
-            await index_base(footnote, name, allow_removals=allow_removals, quiet=quiet)
+            return True
+        try:
+            return await supplying.all(names)
+        except (TooManyRemovals, BadSetting):
+            if before is not None:  # a run that was refused changes nothing, the sources included
+                await footnote.remember_sources(before)
+            raise
 
-    with_footnote(bring_up_to_date)
-
-
-async def index_base(footnote: Footnote, name: str, *, allow_removals: bool, quiet: bool) -> None:
-    if quiet or plain():
-        progress = await footnote.indexer(name).run(allow_removals=allow_removals)
-    else:
-        with Bar(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[counts]}"),
-            TimeRemainingColumn(),
-        ) as bar:
-            progress = await footnote.indexer(name).run(shown_on(bar, name), allow_removals=allow_removals)
-    out = console()
-    for problem in progress.problems:
-        out.print(f"not indexed: {problem.document}: {problem.reason}", markup=False)
-    if not quiet:
-        out.print(summary(progress), markup=False)
+    if not with_footnote(bring_up_to_date):
+        raise typer.Exit(1)
 
 
-def shown_on(bar: Bar, name: str) -> Callable[[Progress], None]:
-    task = bar.add_task(name, total=None, counts="")
+class Supplying:
+    """`footnote index`, with its options."""
 
-    def show(progress: Progress) -> None:
-        rate = progress.embedded / progress.seconds if progress.seconds else 0
-        counts = f"{progress.done}/{progress.found or '?'} documents, {progress.passages} passages, {rate:.0f}/s embedded"
-        bar.update(task, total=progress.found, completed=progress.done, counts=counts, description=f"{name}: {progress.state}")
+    def __init__(self, footnote: Footnote, *, allow_removals: bool, rebuild: bool, quiet: bool) -> None:
+        self._footnote = footnote
+        self._allow_removals = allow_removals
+        self._rebuild = rebuild
+        self._quiet = quiet
 
-    return show
+    async def all(self, names: list[str]) -> bool:
+        """A base that fails is said so, and the others are brought up to date all the same. Whether all were."""
+        if len(names) == 1:
+            await self.one(names[0])
+            return True
+        failed = 0
+        for name in names:
+            try:
+                await self.one(name)
+            except FootnoteError as error:
+                failed += 1
+                say_error(error)
+        return not failed
+
+    async def one(self, name: str) -> None:
+        """Raises FootnoteError, also where there is nothing to index."""
+        from bots.commands import summary  # noqa: PLC0415 - loaded once there is something to show
+
+        if self._rebuild:
+            self._footnote.indexer(name)  # has it sources at all?
+            await self._footnote.index.drop(name)
+        try:
+            progress = await self._watched(name)
+        except RunInProgress as error:
+            raise RunInProgress(f"{error} If that run was killed, another may begin half a minute later.") from error
+        if not progress.passages and not progress.removed:
+            raise BadSetting(nothing_found(progress))
+        self._tell_problems(progress)
+        if not self._quiet:
+            console().print(summary(progress))
+
+    async def _watched(self, name: str) -> Progress:
+        from bots.terminal.bar import progress_bar  # noqa: PLC0415
+
+        if self._quiet or plain():
+            return await self._footnote.bring_up_to_date(name, allow_removals=self._allow_removals)
+        with progress_bar(console()) as show:
+            return await self._footnote.bring_up_to_date(name, show, allow_removals=self._allow_removals)
+
+    def _tell_problems(self, progress: Progress) -> None:
+        for problem in progress.problems[:NAMED]:
+            print(f"not indexed: {problem.document}: {problem.reason}", file=sys.stderr)  # noqa: T201
+        if len(progress.problems) > NAMED:
+            print(f"not indexed: {len(progress.problems) - NAMED} more; `footnote sources` names them.", file=sys.stderr)  # noqa: T201
+
+
+def nothing_found(progress: Progress) -> str:
+    reasons = [f"{problem.document}: {problem.reason}" for problem in progress.problems]
+    further = f"; and {len(reasons) - REASONS} more" if len(reasons) > REASONS else ""
+    why = f": {'; '.join(reasons[:REASONS])}{further}." if reasons else ": there is no file of a known format."
+    return f"There is nothing to index in base {progress.base!r}{why}"
 
 
 def chosen(footnote: Footnote, base: str) -> list[str]:
-    """The bases a command is about. Raises BadSetting for one that does not exist, or where there is none."""
+    """The bases a command is about. Raises BadSetting for one that does not exist."""
     names = list(footnote.bases)
     if base and base not in names:
         raise BadSetting(f"There is no knowledge base {base!r}; there are: {', '.join(names)}.")
@@ -97,13 +133,13 @@ def chosen(footnote: Footnote, base: str) -> list[str]:
 def print_plan(name: str, plan: Plan) -> None:
     out = console()
     for offer in plan.to_read:
-        out.print(f"read    {offer.listing.id}", markup=False)
+        out.print(f"read    {offer.listing.id}")
     for document in plan.vanished:
-        out.print(f"remove  {document}", markup=False)
+        out.print(f"remove  {document}")
     for problem in plan.problems:
-        out.print(f"cannot  {problem.document}: {problem.reason}", markup=False)
+        out.print(f"cannot  {problem.document}: {problem.reason}")
     counts = f"{len(plan.to_read)} to read, {len(plan.vanished)} to remove, {len(plan.unchanged)} unchanged"
-    out.print(f"{name}: {counts}. Nothing was changed.", markup=False)
+    out.print(f"{name}: {counts}. Nothing was changed.")
 
 
 @app.command("sources")
@@ -115,17 +151,32 @@ def sources(
     """Show what is indexed: documents, passages, age, and what could not be read."""
 
     async def show(footnote: Footnote) -> None:
+        from bots.commands import sources_of  # noqa: PLC0415
+
         out = console()
         for name in chosen(footnote, base):
             known = await sources_of(footnote.index, footnote.catalog, name)
-            out.print(known.headline, markup=False)
+            out.print(known.headline)
             for problem in known.problems:
-                out.print(f"  not indexed: {problem.document}: {problem.reason}", markup=False)
-            if documents:
-                table = Table("document", "title", "passages", "indexed")
-                for entry in known.entries:
-                    indexed = f"{entry.indexed_at:%Y-%m-%d %H:%M}" if entry.indexed_at else ""
-                    table.add_row(entry.document, entry.title, str(entry.passages), indexed)
-                out.print(table)
+                out.print(f"  not indexed: {problem.document}: {problem.reason}")
+            if documents and known.entries:
+                print_entries(known.entries)
 
     with_footnote(show)
+
+
+def print_entries(entries: tuple[Entry, ...]) -> None:
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table("document", "title", "passages", "indexed (UTC)", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for entry in entries:
+        table.add_row(*(Text(cell) for cell in cells_of(entry)))
+    console().print(table)
+
+
+def cells_of(entry: Entry) -> Iterator[str]:
+    yield entry.document
+    yield entry.title
+    yield f"{entry.passages:,}"
+    yield f"{entry.indexed_at:%Y-%m-%d %H:%M}" if entry.indexed_at else ""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from rich.live import Live
+from rich.text import Text
 
-from bots.commands import sources_of, summary
-from bots.terminal.render import growing, whole
+from bots.commands import progressing, sources_of, summary
+from bots.terminal.render import as_text, growing, show
 from bots.terminal.trace import print_run
 from rag.errors import FootnoteError
-from rag.footers import render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,15 +20,18 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from rag.conversation import Conversation
-    from rag.indexing import Indexer
-    from rag.ports import Catalog, Memory, PassageIndex
+    from rag.ports import Catalog, Memory, OnProgress, PassageIndex
     from rag.types import Answer, Progress, Thread
 
 HELP = """\
 Ask a question in any language; ask on in the same thread, and it is understood.
-/reindex   bring the index up to date      /sources   what is indexed
-/trace     how the last answer came about  /trace ID  how that one did
-/forget    forget this thread              /quit      leave (or Ctrl-D)"""
+/reindex     bring the index up to date
+/sources     what is indexed
+/trace       how the last answer came about; /trace ID how that one did; /trace --full with the prompts
+/forget      forget this thread
+/help        this
+/quit        leave, as Ctrl-D does"""
+FULL = "--full"
 
 
 class Assembled(Protocol):
@@ -43,7 +45,13 @@ class Assembled(Protocol):
     @property
     def names(self) -> Sequence[str]: ...
 
-    def indexer(self, base: str) -> Indexer: ...
+    async def bring_up_to_date(self, base: str, on_progress: OnProgress | None = None) -> Progress: ...
+
+
+class Input(Protocol):
+    async def next(self) -> str | None:
+        """The next line; None at the end."""
+        ...
 
 
 async def ask_once(conversation: Conversation, thread: Thread, text: str, console: Console, *, quiet: bool = False) -> Answer:
@@ -52,20 +60,22 @@ async def ask_once(conversation: Conversation, thread: Thread, text: str, consol
         return await conversation.reply(thread, text)
     if not console.is_terminal:
         answer = await conversation.reply(thread, text)
-        console.print(render(answer), markup=False, soft_wrap=True)
+        console.print(Text(as_text(answer)), soft_wrap=True)
         return answer
-    with Live(console=console, transient=True, refresh_per_second=12) as live:
-        answer = await conversation.reply(thread, text, lambda draft: live.update(growing(draft)))
-    console.print(whole(answer))
+    with Live(Text("searching …", style="dim"), console=console, transient=True, refresh_per_second=12) as live:
+        answer = await conversation.reply(thread, text, lambda draft: live.update(growing(draft, console.height)))
+    show(answer, console)
     return answer
 
 
 class Chat:
-    def __init__(self, footnote: Assembled, thread: Thread, console: Console, *, interactive: bool) -> None:
+    def __init__(self, footnote: Assembled, thread: Thread, console: Console, lines: Input, *, interactive: bool) -> None:
         self._footnote = footnote
         self._thread = thread
         self._console = console
+        self._lines = lines
         self._interactive = interactive
+        self._first = True
         self._commands = {
             "/reindex": self._reindex,
             "/sources": self._sources,
@@ -78,17 +88,19 @@ class Chat:
         """Until the input ends. A question that fails is said so, and the talk goes on."""
         if self._interactive:
             await self._greet()
-        while (line := await self._read()) is not None:
-            if line in {"/quit", "/exit"}:
+        while (line := await self._lines.next()) is not None:
+            said = line.strip()
+            if said in {"/quit", "/exit"}:
                 return
-            if line:
-                await self._take(line)
+            if said:
+                self._separate()
+                await self._take(said)
 
-    async def _read(self) -> str | None:
-        try:
-            return (await asyncio.to_thread(input, "\n> " if self._interactive else "")).strip()
-        except EOFError:
-            return None
+    def _separate(self) -> None:
+        """In a pipe, an empty line between one answer and the next."""
+        if not self._interactive and not self._first:
+            self._console.print()
+        self._first = False
 
     async def _take(self, line: str) -> None:
         word, _, rest = line.partition(" ")
@@ -100,11 +112,10 @@ class Chat:
             else:
                 await ask_once(self._footnote.conversation, self._thread, line, self._console)
         except FootnoteError as error:
-            self._say(error.user_message)
-            self._say(f"({error})")
+            self._say(f"{error.user_message}\n({error})")
 
     def _say(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False)
+        self._console.print(Text(text), soft_wrap=True)
 
     async def _greet(self) -> None:
         for base in self._footnote.names:
@@ -119,12 +130,20 @@ class Chat:
 
     async def _reindex(self, _: str) -> None:
         for base in self._footnote.names:
-            with self._console.status(f"indexing {base} ...") as status:
-                indexer = self._footnote.indexer(base)
-                progress = await indexer.run(partial(show_progress, status))
-            for problem in progress.problems:
-                self._say(f"not indexed: {problem.document}: {problem.reason}")
-            self._say(summary(progress))
+            try:
+                await self._reindex_base(base)
+            except FootnoteError as error:  # the other bases are brought up to date all the same
+                self._say(str(error))
+
+    async def _reindex_base(self, base: str) -> None:
+        if self._console.is_terminal:
+            with self._console.status(f"indexing {base} …") as status:
+                progress = await self._footnote.bring_up_to_date(base, partial(show_progress, status))
+        else:
+            progress = await self._footnote.bring_up_to_date(base)
+        for problem in progress.problems:
+            self._say(f"not indexed: {problem.document}: {problem.reason}")
+        self._say(summary(progress))
 
     async def _sources(self, _: str) -> None:
         for base in self._footnote.names:
@@ -135,13 +154,14 @@ class Chat:
             for problem in known.problems:
                 self._say(f"  not indexed: {problem.document}: {problem.reason}")
 
-    async def _trace(self, run: str) -> None:
+    async def _trace(self, rest: str) -> None:
+        words = [word for word in rest.split() if word != FULL]
         memory = self._footnote.memory
-        found = await memory.run(run) if run else await memory.last_run(self._thread)
+        found = await memory.run(words[0]) if words else await memory.last_run(self._thread)
         if found is None:
-            self._say(f"There is no run {run}." if run else "Nothing has been asked in this thread yet.")
+            self._say(f"There is no run {words[0]}." if words else "Nothing has been asked in this thread yet.")
         else:
-            print_run(found, self._console)
+            print_run(found, self._console, full=FULL in rest.split())
 
     async def _forget(self, _: str) -> None:
         turns = await self._footnote.memory.forget(self._thread)
@@ -149,4 +169,4 @@ class Chat:
 
 
 def show_progress(status: Status, now: Progress) -> None:
-    status.update(f"{now.base}: {now.done} of {now.found or '?'} documents, {now.passages} passages")
+    status.update(progressing(now))

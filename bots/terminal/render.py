@@ -7,32 +7,41 @@ from typing import TYPE_CHECKING
 from rich.markdown import Markdown
 from rich.text import Text
 
-from rag.footers import render
+from rag.abstaining import wording
+from rag.footers import entry, render
+from rag.text import well_formed
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from rag.types import Answer
 
-TAIL = 30  # lines of a growing draft that are shown: a longer one would scroll away under its own redrawing
+MARGIN = 4  # lines of the window that a growing draft leaves free: a longer one would scroll away under its own redrawing
 
 
-def growing(draft: str) -> RenderableType:
-    return Text("\n".join(draft.splitlines()[-TAIL:]))
+def growing(draft: str, height: int) -> RenderableType:
+    """The newest lines of a draft."""
+    return Text("\n".join(draft.splitlines()[-max(1, height - MARGIN) :]))
 
 
-def whole(answer: Answer) -> RenderableType:
-    """The answer as Markdown, its footer as plain lines: a link must stay whole to be clickable."""
-    return Markdown(answer.text) if not answer.sources else _Stack(answer)
+def show(answer: Answer, console: Console) -> None:
+    """The answer as Markdown, what follows it as plain lines: a link must stay whole to be clickable."""
+    console.print(Markdown(answer.text))
+    if below := after(answer):
+        console.print()
+        console.print(Text(below), soft_wrap=True)
 
 
-class _Stack:
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
+def as_text(answer: Answer) -> str:
+    return "\n\n".join(part for part in (answer.text, after(answer)) if part)
 
-    def __rich_console__(self, console: object, options: object) -> list[RenderableType]:
-        footer = render(self._answer).removeprefix(self._answer.text)
-        return [Markdown(self._answer.text), Text(footer.rstrip())]
+
+def after(answer: Answer) -> str:
+    """The footer, or the nearest documents where the answer abstains (R32, R33)."""
+    if not answer.abstained:
+        return render(answer).removeprefix(answer.text).strip()
+    nearest = [f"- {entry(source).partition('] ')[2]}" for source in answer.suggestions]
+    return "\n".join([wording(answer.language).suggestions, *nearest]) if nearest else ""
 
 
 def as_json(answer: Answer) -> dict[str, object]:
@@ -44,7 +53,13 @@ def as_json(answer: Answer) -> dict[str, object]:
         ],
         "standalone_question": answer.question,
         "passages": [
-            {"document": match.passage.document, "text": match.passage.text, "relevance": match.relevance, **match.scores}
+            {
+                "document": match.passage.document,
+                "text": well_formed(match.passage.text),
+                "score": match.score,
+                "relevance": match.relevance,
+                **match.scores,
+            }
             for match in answer.matches
         ],
         "run": answer.run,

@@ -1,76 +1,273 @@
-"""A run as an operator reads it: one screen that explains an answer, or the lack of one."""
+"""A run as an operator reads it: what was asked, found, dropped, written and cited, so that a bad answer explains itself."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
+from bots.terminal.fates import fates, rows, texts
+from bots.terminal.passages import table_of
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
+    from bots.terminal.fates import Notes
     from rag.types import Run, Step
 
-LINE = 200  # characters of a value that are shown on one line
+LABEL = 12  # characters of the left column
+SHOWN = 20  # passages in the table, unless all are asked for
+TURN = 160  # characters of a turn of the history
+TOLD = {  # notes that have a place of their own on the page, by step
+    "recall": {"turns"},
+    "route": {"bases", "language", "history", "withheld"},
+    "condense": {
+        "history_turns",
+        "how",
+        "standalone",
+        "lexical",
+        "dense",
+        "added",
+        "model",
+        "prompt",
+        "rejected",
+        "reply",
+        "failed",
+    }
+    | {"tokens_in", "tokens_out"},
+    "search": {"bases", "dense", "terms", "lexical_weight", "candidates", "without_embedder"},
+    "rerank": {"model", "passages", "scores", "left_over", "skipped"},
+    "select": {"relevance", "kept", "copies", "not_among_the_first", "below_threshold", "thresholds", "over_budget", "cut"},
+    "compose": {"strategy", "model", "question", "calls", "prompts", "tokens_in", "tokens_out", "finish", "seconds", "no_answer"},
+    "cite": {"kept", "dropped", "attached"},
+}
 
 
-def print_run(run: Run, console: Console) -> None:
-    said = f"run {run.id}  {run.kind}  {run.started_at:%Y-%m-%d %H:%M:%S} UTC  {run.seconds * 1000:.0f} ms"
-    console.print(Text(said, style="bold"))
-    if run.error:
-        console.print(Text(f"failed: {run.error}", style="bold red"))
-    for name, value in run.notes.items():
-        print_note(name, value, console)
-    for step in run.steps:
-        print_step(step, console)
+def print_run(run: Run, console: Console, *, full: bool = False) -> None:
+    """`full` shows every passage that was found, the whole history and the prompts."""
+    Page(run, console, full=full).show()
 
 
-def print_step(step: Step, console: Console) -> None:
-    console.print(Text(f"\n{step.name}  {step.seconds * 1000:.1f} ms", style="bold"))
-    if step.error:
-        console.print(Text(f"  failed: {step.error}", style="red"))
-    for name, value in step.notes.items():
-        print_note(name, value, console)
+class Page:
+    def __init__(self, run: Run, console: Console, *, full: bool) -> None:
+        self._run = run
+        self._console = console
+        self._full = full
+        self._notes = {step.name: step.notes for step in run.steps}
+
+    def show(self) -> None:
+        self._head()
+        self._asked()
+        self._searched()
+        self._passages()
+        self._written()
+        self._citations()
+        self._answer()
+        self._further()
+        self._times()
+
+    def _head(self) -> None:
+        run = self._run
+        self._console.print(
+            Text(f"run {run.id}", style="bold"),
+            Text(f"{run.started_at:%Y-%m-%d %H:%M:%S} UTC, {duration(run.seconds)}"),
+            soft_wrap=True,
+        )
+        self._line("outcome", self._outcome(), style="bold red" if run.error else "bold")
+
+    def _outcome(self) -> str:
+        notes = self._run.notes
+        if self._run.error:
+            failed = next((f" at {step.name}" for step in self._run.steps if step.error), "")
+            return f"failed{failed}: {self._run.error}"
+        if notes.get("abstained"):
+            return f"no answer: {notes.get('unanswered', 'the documents do not say')}"
+        return "answered" if "answer" in notes else "no answer was written"
+
+    def _asked(self) -> None:
+        notes, condense = self._run.notes, self._of("condense")
+        who = ", ".join(
+            f"{word} {value}"
+            for word, value in (
+                ("by", notes.get("speaker")),
+                ("in thread", notes.get("thread")),
+                ("language", self._of("route").get("language")),
+            )
+            if value
+        )
+        self._line("question", f"{notes.get('question', '')}  ({who})" if who else str(notes.get("question", "")))
+        history, withheld = texts(self._of("route").get("history")), self._of("route").get("withheld")
+        kept_back = f"; {withheld} more come from a base that may not be searched here, and were left out" if withheld else ""
+        self._line("history", f"{f'{len(history)} turns before it' if history else 'none'}{kept_back}")
+        for turn in history:
+            self._line("", f"- {turn if self._full else short(turn, TURN)}", style="dim")
+        if condense:
+            self._line("standalone", f"{condense.get('standalone', '')}  ({how_made(condense)})")
+            if condense.get("rejected") and condense.get("reply"):
+                self._line("", f"the model's rewrite was: {condense['reply']}")
+
+    def _searched(self) -> None:
+        search = self._of("search")
+        if not search:
+            return
+        weight = search.get("lexical_weight")
+        self._line(
+            "searched", f"base {', '.join(texts(search.get('bases')))}; weight of the words {weight}, of the meaning the rest"
+        )
+        terms = search.get("terms")
+        for base, words in terms.items() if isinstance(terms, Mapping) else ():
+            self._line("by words", f"{counted(texts(words))}{f'  (base {base})' if len(terms) > 1 else ''}")  # type: ignore[arg-type] # a mapping, see above
+        without = search.get("without_embedder")
+        self._line("by meaning", f"not at all: {without}" if without else str(search.get("dense", "")))
+
+    def _passages(self) -> None:
+        search, rerank, select = self._of("search"), self._of("rerank"), self._of("select")
+        found = fates(search, rerank, select)
+        if not found and not search:
+            return
+        given = sum(1 for fate in found if fate.n)
+        said = [f"{len(found)} found", f"{given} given to the writer"]
+        if rerank:
+            said.insert(1, reranked(rerank))
+        if "relevance" in select:
+            said.append(f"best relevance {select['relevance']}, threshold {thresholds(select)}")
+        self._line("passages", "; ".join(said))
+        shown = found if self._full else found[: max(SHOWN, given)]
+        if shown:
+            self._console.print(table_of(shown, self._console.width))
+        if len(shown) < len(found):
+            self._line("", f"and {len(found) - len(shown)} more, none of them given to the writer (--full shows them)", style="dim")
+
+    def _written(self) -> None:
+        compose = self._of("compose")
+        if not compose:
+            return
+        tokens = f"{compose.get('tokens_in', 0)} tokens in, {compose.get('tokens_out', 0)} out"
+        ended = ", ".join(dict.fromkeys(texts(compose.get("finish")))) or "not ended"
+        said = f"by {compose.get('model')}, {compose.get('strategy')}, {calls(compose)}, {tokens}, ended: {ended}"
+        self._line("written", said)
+        if compose.get("question") != self._run.notes.get("question"):
+            self._line("", f"for the question: {compose.get('question')}")
+        if compose.get("no_answer"):
+            self._line("", "the writer said that the passages do not hold the answer")
+        self._prompts("condense", [{"user": self._of("condense").get("prompt", "")}] if self._of("condense").get("prompt") else [])
+        self._prompts("compose", rows(compose.get("prompts")))
+
+    def _prompts(self, step: str, prompts: Sequence[Notes]) -> None:
+        if prompts and not self._full:
+            size = sum(len(str(part)) for prompt in prompts for part in prompt.values())
+            self._line("", f"prompt of {step}: {size:,} characters (--full shows it)", style="dim")
+            return
+        for number, prompt in enumerate(prompts, start=1):
+            for part, text in prompt.items():
+                if text:
+                    self._line("", f"prompt of {step}, {part}{f', call {number}' if len(prompts) > 1 else ''}:")
+                    self._block(str(text))
+
+    def _citations(self) -> None:
+        cite = self._of("cite")
+        if not cite:
+            return
+        kept, dropped = rows(cite.get("kept")), rows(cite.get("dropped"))
+        attached = "; the writer gave no marks, these were found for it" if cite.get("attached") else ""
+        self._line("citations", f"{len(kept)} kept, {len(dropped)} dropped{attached}")
+        for judged in kept:
+            self._line("kept", f"[{judged.get('n')}] {judged.get('document')}: “{sentence(judged)}”  ({support(judged)})")
+        for judged in dropped:
+            named = f"[{judged['n']}] {judged.get('document')}: " if judged.get("n") else ""
+            why = judged.get("reason") or "not supported"
+            self._line("dropped", f"{named}“{sentence(judged)}”  ({why}; {support(judged)})", style="yellow")
+
+    def _answer(self) -> None:
+        if answer := self._run.notes.get("answer"):
+            self._line("answer", "")
+            self._block(str(answer))
+
+    def _further(self) -> None:
+        """Nothing that was noted is hidden."""
+        told = {"question", "speaker", "thread", "answer", "abstained", "bases", "unanswered"}
+        for name, value in self._run.notes.items():
+            if name not in told and value not in (None, "", [], {}, ()):
+                self._line("noted", f"{name}: {short(value, TURN)}")
+        for step in self._run.steps:
+            for name, value in step.notes.items():
+                if name not in TOLD.get(step.name, set()) and value not in (None, "", [], {}, ()):
+                    self._line("noted", f"{step.name}, {name}: {short(value, TURN)}")
+
+    def _times(self) -> None:
+        self._line("time", " · ".join(timed(step) for step in self._run.steps) or "no step was begun")
+
+    def _of(self, step: str) -> Notes:
+        return self._notes.get(step, {})
+
+    def _line(self, label: str, text: str, *, style: str = "") -> None:
+        line = Text(f"{label:<{LABEL}}", style="cyan").append(Text(" ".join(text.split()), style=style))
+        self._console.print(line, soft_wrap=True)
+
+    def _block(self, text: str) -> None:
+        self._console.print(Text("\n".join(f"{'':<{LABEL}}| {line}".rstrip() for line in text.splitlines())), soft_wrap=True)
 
 
-def print_note(name: str, value: object, console: Console) -> None:
-    """Rows of like values become a table, long texts a block, everything else a line."""
-    if rows := as_rows(value):
-        console.print(Text(f"  {name}:"))
-        console.print(table_of(rows))
-    elif isinstance(value, str) and ("\n" in value or len(value) > LINE):
-        console.print(Text(f"  {name}:"))
-        console.print(Text("\n".join(f"  | {line}" for line in value.splitlines())))
-    elif isinstance(value, Mapping) and any(isinstance(part, str) and "\n" in part for part in value.values()):
-        for key, part in value.items():
-            print_note(f"{name} {key}", part, console)
-    elif value not in (None, "", [], {}, ()):
-        console.print(Text(f"  {name}: {short(value)}"))
+def how_made(condense: Notes) -> str:
+    """How the standalone question came to be, in words."""
+    by = f"by {condense['model']}" if condense.get("model") else ""
+    refused = ""
+    if condense.get("rejected"):
+        refused = f"{condense.get('model')}'s rewrite was rejected: {condense['rejected']}; "
+    elif condense.get("failed"):
+        refused = f"{condense.get('model')} failed: {condense['failed']}; "
+    if condense.get("how") == "rewritten":
+        return f"rewritten {by}".strip()
+    if condense.get("how") == "expanded":
+        return f"{refused}no model: words added from what was said before"
+    return f"{refused}as it was asked"
 
 
-def as_rows(value: object) -> list[Mapping[str, object]]:
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return []
-    rows = [row for row in value if isinstance(row, Mapping)]
-    return rows if rows and len(rows) == len(value) and not any("\n" in str(part) for row in rows for part in row.values()) else []
+def reranked(rerank: Notes) -> str:
+    if rerank.get("skipped"):
+        return f"reranking skipped: {rerank['skipped']}"
+    left = rerank.get("left_over")
+    late = f", {left} of them without a score, since time was up" if left else ""
+    return f"{rerank.get('passages')} reranked by {rerank.get('model')}{late}"
 
 
-def table_of(rows: Sequence[Mapping[str, object]]) -> Table:
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    table = Table(*columns, box=None, pad_edge=False, padding=(0, 2, 0, 0), title_justify="left")
-    for row in rows:
-        table.add_row(*(Text(short(row.get(name, ""))) for name in columns))
-    return table
+def thresholds(select: Notes) -> str:
+    limits = select.get("thresholds")
+    return ", ".join(f"{value} ({base})" for base, value in limits.items()) if isinstance(limits, Mapping) and limits else "none"
 
 
-def short(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {short(part)}" for key, part in value.items())
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(short(part) for part in value)
+def counted(words: Sequence[str]) -> str:
+    return ", ".join(word if count == 1 else f"{word} ×{count}" for word, count in Counter(words).items()) or "none"
+
+
+def calls(compose: Notes) -> str:
+    number = compose.get("calls")
+    return "1 call" if number == 1 else f"{number} calls"
+
+
+def sentence(judged: Notes) -> str:
+    return short(judged.get("sentence", ""), TURN)
+
+
+def support(judged: Notes) -> str:
+    cosine = judged.get("cosine")
+    by_meaning = f", by meaning {cosine:.2f}" if isinstance(cosine, float) else ""
+    words = judged.get("lexical", 0.0)
+    return f"supported by words {words:.2f}{by_meaning}" if isinstance(words, float) else "support unknown"
+
+
+def timed(step: Step) -> str:
+    return f"{step.name} {duration(step.seconds)}{f' (failed: {step.error})' if step.error else ''}"
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
+
+
+def short(value: object, limit: int) -> str:
     text = " ".join(str(value).split())
-    return text if len(text) <= LINE else f"{text[:LINE]}…"
+    return text if len(text) <= limit else f"{text[:limit].rstrip()} …"
