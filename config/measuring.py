@@ -6,21 +6,14 @@ import hashlib
 import tempfile
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.assembly import assemble
-from rag.evaluation import (
-    LabelledDocument,
-    LabelledQuestion,
-    Outcome,
-    Report,
-    evaluate,
-    read_documents,
-    read_questions,
-    sample,
-    without_share,
-)
+from rag.errors import Unreadable
+from rag.evaluation import Outcome, Report, evaluate, left_out, sample
+from rag.labelled import read_documents, read_questions
 from rag.sources.given import GivenDocuments
 from rag.types import Document, Place
 
@@ -29,6 +22,7 @@ if TYPE_CHECKING:
 
     from config.assembly import Footnote
     from config.settings import Settings
+    from rag.labelled import LabelledDocument, LabelledQuestion
 
 TERMINAL = Place("terminal")
 
@@ -49,21 +43,26 @@ class Exam:
 
 
 async def measure(settings: Settings, exam: Exam) -> Report:
-    """Index the documents in a place of their own, ask the questions there, and remove it. Raises BadSetting."""
+    """Index the documents in a place of their own, ask the questions there, and remove it. Raises Unreadable."""
     started = time.monotonic()
-    documents = without_share(read_documents(exam.documents / "corpus.jsonl"), exam.leave_out)
-    questions = read_questions(exam.questions / "queries.jsonl")
+    documents = read_documents(lines_of(exam.documents / "corpus.jsonl"))
+    out = left_out([document.id for document in documents], exam.leave_out)
+    documents = [document for document in documents if document.id not in out]
+    questions = read_questions(lines_of(exam.questions / "queries.jsonl"))
     if exam.sample:
         questions = sample(questions, exam.sample)
     with tempfile.TemporaryDirectory(prefix="footnote-eval-") as home:
         async with assemble(apart(settings, Path(home)), given={BASE: [source_of(documents)]}, depth=DEPTH) as footnote:
             await footnote.indexer(BASE).run()
-
-            async def ask(question: LabelledQuestion) -> Outcome:
-                return await outcome_of(footnote, question)
-
-            report = await evaluate(questions, [document.id for document in documents], ask)
+            report = await evaluate(questions, partial(outcome_of, footnote), indexed=[document.id for document in documents])
     return replace(report, seconds=time.monotonic() - started)
+
+
+def lines_of(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable(str(path), f"it cannot be read ({error})") from error
 
 
 def apart(settings: Settings, home: Path) -> Settings:
@@ -91,7 +90,7 @@ def source_of(documents: Sequence[LabelledDocument]) -> GivenDocuments:
 
 
 async def outcome_of(footnote: Footnote, question: LabelledQuestion) -> Outcome:
-    answer, found = await footnote.conversation.examine(question.text, TERMINAL, list(question.history))
-    ranking = tuple(dict.fromkeys(match.passage.document for match in found.ranked))
+    answer, found = await footnote.conversation.examine(question.text, TERMINAL, question.history)
     cited = () if answer.abstained else tuple(source.document for source in answer.sources)
-    return Outcome(ranking, "" if answer.abstained else answer.text, cited, found.relevance)
+    ranked = tuple(match.passage.document for match in found.ranked)
+    return Outcome(ranked, found.relevance, answer.text, answer.abstained, cited)

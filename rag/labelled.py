@@ -109,6 +109,15 @@ def read_questions(lines: Iterable[str], name: str = "queries.jsonl") -> list[La
     ]
 
 
+def read_examples(lines: Iterable[str], name: str) -> tuple[list[str], list[str]]:
+    """Questions that can be answered, and questions that cannot, from lines of {"text", "answerable"}. Raises Unreadable."""
+    rows = [(line.text("text"), line.flag("answerable", default=True)) for line in _lines(lines, name)]
+    answerable, unanswerable = ([text for text, answered in rows if answered is wanted] for wanted in (True, False))
+    if not unanswerable:
+        raise Unreadable(name, 'no line says "answerable": false, and a threshold needs questions that cannot be answered')
+    return answerable, unanswerable
+
+
 def _lines(lines: Iterable[str], name: str) -> Iterator[_Line]:
     read = 0
     for number, text in enumerate(lines, 1):

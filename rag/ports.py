@@ -63,7 +63,8 @@ class Reranker(Protocol):
 class Writer(Protocol):
     """Streams an answer, and native citations where the model gives them; the last piece is a `Usage`.
 
-    `is_model` False says that it writes by rule: it can neither condense a question nor combine partial answers.
+    `is_model` False says that it writes by rule: it can neither condense a question nor combine partial answers, and where
+    it finds nothing to say it writes nothing.
     `context_tokens` bounds prompt and answer together.
     """
 

@@ -36,7 +36,7 @@ class Worker:
     @classmethod
     async def spawn(cls, target: str, niceness: int, *, bare: bool = False) -> Worker:
         arguments = ("-c", _BOOT, target, str(niceness), *sys.path)
-        environment = {} if bare else None
+        environment: dict[str, str] | None = {} if bare else None
         return cls(
             await asyncio.create_subprocess_exec(sys.executable, *arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
         )

@@ -450,3 +450,12 @@ async def test_the_trace_tells_strategy_prompts_model_tokens_and_calls() -> None
     assert notes["calls"] == 2
     assert [prompt["user"] for prompt in notes["prompts"]] == kitchen.asked  # type: ignore[attr-defined] # JSON
     assert notes["tokens_out"] == 4
+
+
+async def test_a_writer_by_rule_may_find_nothing_to_say() -> None:
+    writer = ScriptedWriter([[Usage("rule")]], is_model=False)
+    composed = await Composer(writer, Prompts.load(), ComposeSettings()).compose(
+        "?", Lookup("?", (("?", 1),), "?"), [match(1)], [], "en", Trace("question")
+    )
+
+    assert composed.text == ""
