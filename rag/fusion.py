@@ -12,8 +12,30 @@ if TYPE_CHECKING:
 _COVERED_BY = 5  # so many of the best lexical matches tell how much of the question its words can find
 
 
+class Word(NamedTuple):
+    """A word that is searched for: the terms that stand for it, any of which will do, and how much it weighs."""
+
+    forms: tuple[str, ...]
+    weight: int
+
+
+class Searched(NamedTuple):
+    """What was searched for in a base, and what was found there."""
+
+    base: str
+    words: Sequence[Word]
+    candidates: Sequence[Candidate]
+
+    def coverage(self, candidate: Candidate) -> float:
+        """The share of the words, by weight, that stand in a candidate."""
+        if not candidate.matched:
+            return 0.0
+        held = sum(word.weight for word in self.words if not candidate.matched.isdisjoint(word.forms))
+        return held / sum(word.weight for word in self.words)
+
+
 class Ranked(NamedTuple):
-    """A candidate with the base it is in, its fused score, and the share of the question's terms that stand in it."""
+    """A candidate with the base it is in, its fused score, and its share of the question's words."""
 
     base: str
     candidate: Candidate
@@ -22,32 +44,31 @@ class Ranked(NamedTuple):
 
 
 class Fused(NamedTuple):
-    """All candidates, the best first, and the weight that the lexical list had."""
+    """All candidates, the best first; `trust` (0 to 1) is how much of the question's words was found at all."""
 
     ranked: list[Ranked]
-    lexical_weight: float
+    trust: float
 
 
-def fuse(found: Sequence[tuple[str, int, Sequence[Candidate]]], alpha: float, coverage: float) -> Fused:
-    """Fuse the candidates of several bases, each given as its name, how many distinct terms were searched, what was found.
+def fuse(found: Sequence[Searched], alpha: float, coverage: float) -> Fused:
+    """Fuse the candidates of several bases.
 
     Both raw scores of every candidate count, each min-max normalised over all of them. The lexical weight is `alpha` where
-    the best lexical matches hold at least the share `coverage` of the terms, and falls to nothing with that share.
+    the best lexical matches hold at least the share `coverage` of the words, and falls to nothing with that share.
     """
-    flat = [(base, each, len(each.matched) / terms if terms else 0.0) for base, terms, candidates in found for each in candidates]
-    lexical = sorted(((each.bm25, covered) for _, each, covered in flat if each.lexical_rank), reverse=True)[:_COVERED_BY]
+    flat = [(each, one, each.coverage(one)) for each in found for one in each.candidates]
+    lexical = sorted(((one.bm25, covered) for _, one, covered in flat if one.lexical_rank), reverse=True)[:_COVERED_BY]
     covered = max((covered for _, covered in lexical), default=0.0)
-    weight = alpha * (min(1.0, covered / coverage) if coverage else 1.0)
-    if lexical and not any(each.dense_rank for _, each, _ in flat):
-        weight = 1.0
-    words = normalised([each.bm25 for _, each, _ in flat])
-    sense = normalised([each.cosine for _, each, _ in flat])
+    trust = min(1.0, covered / coverage) if coverage else float(bool(lexical))
+    weight = alpha * trust if any(one.dense_rank for _, one, _ in flat) else 1.0
+    words = normalised([one.bm25 for _, one, _ in flat])
+    sense = normalised([one.cosine for _, one, _ in flat])
     ranked = [
-        Ranked(base, each, weight * word + (1 - weight) * near, covered)
-        for (base, each, covered), word, near in zip(flat, words, sense, strict=True)
+        Ranked(each.base, one, weight * word + (1 - weight) * near, covered)
+        for (each, one, covered), word, near in zip(flat, words, sense, strict=True)
     ]
     ranked.sort(key=lambda each: -each.score)
-    return Fused(ranked, weight)
+    return Fused(ranked, trust)
 
 
 def normalised(scores: Sequence[float]) -> list[float]:

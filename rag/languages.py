@@ -17,6 +17,7 @@ _ENOUGH = 800
 _LATIN_WITHIN = 0.25
 _KANA_SHARE = 0.08
 _FOREIGN = 2.0
+_TELLING = 0.3  # a word speaks for the languages it is typical of, not for all that it occurs in
 
 _SCRIPTS: Final = (
     ("latin", "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ"),
@@ -38,6 +39,7 @@ _SCRIPTS: Final = (
     ("armenian", "\u0531-\u0587"),
     ("georgian", "\u10a0-\u10ff"),
 )
+_NOT_LATIN: Final = re.compile("[" + "".join(letters for name, letters in _SCRIPTS if name != "latin") + "]")
 _RUNS: Final = tuple((name, re.compile(f"[{letters}]")) for name, letters in _SCRIPTS)
 
 # A Han character or a syllable says as much as several letters.
@@ -150,7 +152,7 @@ def _scores(text: str) -> dict[str, float]:
 
 
 def _script_counts(text: str) -> dict[str, float]:
-    if text.isascii():
+    if text.isascii() or not _NOT_LATIN.search(text):
         return {"latin": 1.0} if any(map(str.isalpha, text)) else {}
     counts = {name: len(letters.findall(text)) * _WEIGHTS.get(name, 1.0) for name, letters in _RUNS}
     return {name: count for name, count in counts.items() if count}
@@ -181,4 +183,5 @@ def _leanings(word: str) -> tuple[tuple[str, float], ...]:
         worth = sum(worth * len(pattern.findall(word)) for pattern, worth in signs)
         if worth:
             told[language] = told.get(language, 0.0) + worth
-    return tuple(told.items())
+    least = _TELLING * max(told.values(), default=0.0)
+    return tuple((language, worth) for language, worth in told.items() if worth >= least)

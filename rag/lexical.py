@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from itertools import chain, pairwise, repeat
+from itertools import chain, repeat
+from operator import add
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ from rag.stopwords import STOP_PHRASES, STOPWORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["SIGNATURE", "content_words", "detect", "is_stop", "question_terms", "script", "terms", "words"]
+__all__ = ["SIGNATURE", "content_words", "detect", "is_stop", "question_terms", "question_words", "script", "terms", "words"]
 
 SIGNATURE: Final = "words+stems+pairs/1"
 
@@ -37,14 +38,13 @@ _LETTERS: Final = rf"[^\W{DENSE}]+(?:[{MARKS}]+[^\W{DENSE}]*)*"
 _TOKEN: Final = re.compile(
     rf"[CcFf](?:\+\+|\#)(?![\w+\#])|{_LETTERS}(?:(?:[.\-]|(?<=\d),(?=\d)){_LETTERS})*|[{HAN_KANA}]+|[{HANGUL}]+|[{SPACELESS}]+"
 )
-_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-_HYPHENS: Final = str.maketrans("\u2010\u2011\u2012", "---")
+_ODD: Final = re.compile("[\u00ad\u200b-\u200f\u2010-\u2012\u2060\ufeff]")  # seen by nobody, or a hyphen
+_HYPHENS: Final = "\u2010\u2011\u2012"
 _PARTS: Final = re.compile(r"[^\W_]+(?:[" + MARKS + r"]+[^\W_]*)*")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _CLUSTER: Final = re.compile(rf"[{SPACELESS}]")
 _DENSE_CHARACTERS: Final = characters(DENSE)
-_FIRST_DENSE: Final = "\u0e01"
 _SHORTEST_STEM = 3
 
 _stemming = Lock()  # a stemmer holds state while it works
@@ -62,10 +62,20 @@ def terms(text: str, language: str = "") -> list[str]:
 
 def question_terms(text: str, languages: Sequence[str]) -> list[str]:
     """What is searched for: words without stop words, and stems in that of the base's `languages` the question is in."""
+    tokens, language = _searched(text, languages)
+    return list(_terms(tokens, language))
+
+
+def question_words(text: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
+    """The same terms by the word they stand for: a passage that holds one form of a word holds the word."""
+    tokens, language = _searched(text, languages)
+    return list(dict.fromkeys(forms for token in tokens for forms in _forms(token, language)))
+
+
+def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:
     spoken, shared = spoken_and_shared(text, languages)
     tokens = _tokens(text)
-    kept = [part for token in tokens for part in _without_stops(token, spoken)]
-    return list(_terms(kept or tokens, shared))
+    return [part for token in tokens for part in _without_stops(token, spoken)] or tokens, shared
 
 
 def content_words(text: str, language: str = "") -> list[str]:
@@ -81,7 +91,10 @@ def is_stop(word: str, language: str) -> bool:
 
 def _tokens(text: str) -> list[str]:
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_HYPHENS)
+        if not unicodedata.is_normalized("NFKC", text):
+            text = unicodedata.normalize("NFKC", text)
+        if _ODD.search(text):
+            text = _ODD.sub(lambda odd: "-" if odd[0] in _HYPHENS else "", text)
     return _TOKEN.findall(text)
 
 
@@ -90,16 +103,12 @@ def _terms(tokens: Iterable[str], language: str) -> Iterable[str]:
 
 
 def _terms_of(token: str, language: str) -> tuple[str, ...]:
-    if token[0] < _FIRST_DENSE:
-        return _terms_of_word(token, language)
     return _pairs(token) if token[0] in _DENSE_CHARACTERS else _terms_of_word(token, language)
 
 
 def _pairs(run: str) -> tuple[str, ...]:
     units = _clusters(run) if _CLUSTER.match(run) else run
-    if len(units) == 1:
-        return (run,)
-    return tuple(first + second for first, second in pairwise(units))
+    return tuple(map(add, units, units[1:])) if len(units) > 1 else (run,)
 
 
 def _clusters(run: str) -> list[str]:
@@ -115,16 +124,20 @@ def _clusters(run: str) -> list[str]:
 
 @lru_cache(maxsize=100_000)
 def _terms_of_word(token: str, language: str) -> tuple[str, ...]:
-    spelled = [fold(token)]
-    stemmed = [_stem(token, language)]
-    parts = _parts(token)
-    if parts:
-        spelled += map(fold, parts)
-        stemmed += (_stem(part, language) for part in parts)
+    return tuple(dict.fromkeys(chain.from_iterable(_forms_of_word(token, language))))
+
+
+def _forms(token: str, language: str) -> Iterable[tuple[str, ...]]:
+    return zip(_pairs(token)) if token[0] in _DENSE_CHARACTERS else _forms_of_word(token, language)
+
+
+@lru_cache(maxsize=10_000)
+def _forms_of_word(token: str, language: str) -> tuple[tuple[str, ...], ...]:
+    """A token and its parts, each as the word that it is and the stem of that."""
+    spelled = [token, *_parts(token)]
     if _THOUSANDS.fullmatch(token):
         spelled.append(token.replace(",", "").replace(".", ""))
-    seen = dict.fromkeys(spelled)
-    return (*seen, *(stem for stem in dict.fromkeys(stemmed) if stem and stem not in seen))
+    return tuple(tuple(filter(None, dict.fromkeys((fold(word), _stem(word, language))))) for word in spelled)
 
 
 def _parts(token: str) -> list[str]:

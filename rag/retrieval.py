@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from rag.errors import ModelError
 from rag.expansion import Direction, expand
-from rag.fusion import Fused, Ranked, fuse, normalised
-from rag.lexical import question_terms
+from rag.fusion import Fused, Ranked, Searched, Word, fuse, normalised
+from rag.lexical import question_words
 from rag.selection import Fold, within_budget
 from rag.types import Match, Search
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from rag.ports import Embedder, PassageIndex, Reranker
     from rag.tracing import Trace
-    from rag.types import Candidate, Lookup, Passage, Vector
+    from rag.types import Lookup, Passage, Vector
 
 NEAREST = 3  # how many are offered as "you may look at" when nothing is answered
+_WORDS_TELL = 0.7
 _SPARE = 4  # passages fetched beyond those needed, to make up for copies
 
 
@@ -54,7 +55,7 @@ class RetrievalSettings:
 class Found:
     """`matches` are for the writer, the best first; `nearest` are the best before any threshold, `ranked` all that were ranked.
 
-    `relevance` is that of the most relevant passage found, between 0 and 1: it means the same for every question.
+    `relevance` is that of the best passage found, between 0 and 1: it means the same for every question.
     """
 
     matches: tuple[Match, ...] = ()
@@ -86,14 +87,12 @@ class Retriever:
         with trace.step("search") as notes:
             vector = await self._vector(lookup, notes)
             searched = await asyncio.gather(*(self._search_base(base, lookup, vector, languages) for base in dict.fromkeys(bases)))
-            fused = fuse(
-                [(base, len(set(terms)), found) for base, terms, found in searched], self._settings.alpha, self._settings.coverage
-            )
+            fused = fuse(searched, self._settings.alpha, self._settings.coverage)
             notes |= {
                 "bases": list(bases),
                 "dense": lookup.dense,
-                "terms": {base: list(terms) for base, terms, _ in searched},
-                "lexical_weight": round(fused.lexical_weight, 4),
+                "terms": {each.base: [[*word.forms, word.weight] for word in each.words] for each in searched},
+                "trust": round(fused.trust, 4),
                 "candidates": [_scored(each) for each in fused.ranked],
             }
         return fused
@@ -107,12 +106,11 @@ class Retriever:
             notes["without_embedder"] = str(error)
             return None
 
-    async def _search_base(
-        self, base: str, lookup: Lookup, vector: Vector | None, languages: Sequence[str] | None
-    ) -> tuple[str, tuple[str, ...], list[Candidate]]:
+    async def _search_base(self, base: str, lookup: Lookup, vector: Vector | None, languages: Sequence[str] | None) -> Searched:
         known = await self._index.languages(base) if languages is None else languages
-        terms = tuple(term for text, weight in lookup.lexical for term in question_terms(text, known) * weight)
-        return base, terms, await self._index.search(base, Search(terms, vector, self._settings.candidates))
+        words = _weighed(lookup, known)
+        terms = tuple(term for word in words for term in word.forms * word.weight)
+        return Searched(base, words, await self._index.search(base, Search(terms, vector, self._settings.candidates)))
 
     async def _fetched(self, fused: Fused) -> tuple[list[Match], list[tuple[str, str]]]:
         """The best candidates as matches, copies folded: only as many passages are read as can still matter."""
@@ -123,7 +121,7 @@ class Retriever:
             passages = await self._passages(part)
             for each in part:
                 if passage := passages.get((each.base, each.candidate.id)):
-                    fold.add(_match(each, passage), each.candidate.matched)
+                    fold.add(_match(each, passage, fused.trust), each.candidate.matched)
         return fold.kept[:needed], fold.folded
 
     async def _passages(self, ranked: Sequence[Ranked]) -> dict[tuple[str, str], Passage]:
@@ -159,7 +157,7 @@ class Retriever:
             relevant = [match for match in best if match.relevance >= settings.threshold_of(match.passage.base)]
             expanded = await expand(self._index, relevant, settings.expansion, settings.context_size)
             kept, dropped, was_cut = within_budget(expanded, settings.token_budget, {match.passage.id: match for match in relevant})
-            relevance = max((match.relevance for match in best), default=0.0)
+            relevance = best[0].relevance if best else 0.0
             notes |= {
                 "relevance": round(relevance, 4),
                 "kept": [_shown(match) for match in kept],
@@ -191,13 +189,26 @@ def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: flo
 
 
 def relevance_of(scores: Mapping[str, float]) -> float:
-    """How likely a passage answers, by scores that mean the same for every question (R17): never a fused one."""
-    return min(1.0, max(0.0, 0.5 * scores["cosine"] + 0.5 * scores["coverage"]))
+    """How likely a passage answers, by scores that mean the same for every question (R17): never a fused one.
+
+    Where the question's words are found at all, how many of them stand in the passage tells most; where none is, as in
+    a question in another language, nearness in sense alone does.
+    """
+    words = _WORDS_TELL * scores["trust"]
+    return min(1.0, max(0.0, words * scores["coverage"] + (1 - words) * scores["cosine"]))
 
 
-def _match(ranked: Ranked, passage: Passage) -> Match:
-    candidate = ranked.candidate
-    scores = {"bm25": candidate.bm25, "cosine": candidate.cosine, "coverage": ranked.coverage, "fused": ranked.score}
+def _weighed(lookup: Lookup, languages: Sequence[str]) -> list[Word]:
+    weights: dict[tuple[str, ...], int] = {}
+    for text, weight in lookup.lexical:
+        for forms in question_words(text, languages):
+            weights[forms] = weights.get(forms, 0) + weight
+    return [Word(forms, weight) for forms, weight in weights.items()]
+
+
+def _match(ranked: Ranked, passage: Passage, trust: float) -> Match:
+    one = ranked.candidate
+    scores = {"bm25": one.bm25, "cosine": one.cosine, "coverage": ranked.coverage, "trust": trust, "fused": ranked.score}
     return Match(passage, ranked.score, relevance_of(scores), scores, (passage.id,))
 
 

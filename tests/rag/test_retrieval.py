@@ -6,7 +6,7 @@ from struct import pack
 import pytest
 
 from rag.errors import ModelUnavailable
-from rag.fusion import fuse, normalised
+from rag.fusion import Searched, Word, fuse, normalised
 from rag.lexical import terms
 from rag.retrieval import Found, RetrievalSettings, Retriever, blended
 from rag.selection import within_budget
@@ -148,28 +148,36 @@ def candidate(name: str, bm25: float, cosine: float, matched: str = "") -> Candi
     return Candidate(name, bm25, cosine, 1 if bm25 else 0, 1 if cosine > 0.7 else 0, frozenset(matched.split()))
 
 
+def searched(letters: str, *candidates: Candidate) -> Searched:
+    return Searched("b", [Word((letter,), 1) for letter in letters], candidates)
+
+
 def test_both_raw_scores_of_every_candidate_count() -> None:
-    candidates = [
-        candidate("words", 9.0, 0.5, "a b"),
-        candidate("both", 8.0, 0.8, "a b"),
-        candidate("sense", 0.0, 0.9),
-    ]
-    fused = fuse([("b", 2, candidates)], alpha=0.6, coverage=0.4)
-    assert fused.lexical_weight == pytest.approx(0.6)
+    found = searched("ab", candidate("words", 9.0, 0.5, "a b"), candidate("both", 8.0, 0.8, "a b"), candidate("sense", 0.0, 0.9))
+    fused = fuse([found], alpha=0.6, coverage=0.4)
+    assert fused.trust == 1.0
     assert [each.candidate.id for each in fused.ranked] == ["both", "words", "sense"]
     assert fused.ranked[0].score == pytest.approx(0.6 * 8 / 9 + 0.4 * 0.75)
 
 
-@pytest.mark.parametrize(("terms_searched", "weight"), [(2, 0.6), (5, 0.6), (10, 0.3), (100, 0.03)])
-def test_the_lexical_weight_grows_with_how_much_of_the_question_is_found(terms_searched: int, weight: float) -> None:
-    candidates = [candidate("one", 3.0, 0.2, "x y"), candidate("two", 0.0, 0.9)]
-    assert fuse([("b", terms_searched, candidates)], 0.6, 0.4).lexical_weight == pytest.approx(weight)
+@pytest.mark.parametrize(("letters", "trust"), [("xy", 1.0), ("xyabc", 1.0), ("xyabcdefgh", 0.5), ("xyabcdefghijklmnopqr", 0.25)])
+def test_the_lexical_weight_grows_with_how_much_of_the_question_is_found(letters: str, trust: float) -> None:
+    fused = fuse([searched(letters, candidate("one", 3.0, 0.2, "x y"), candidate("two", 0.0, 0.9))], 0.6, 0.4)
+    assert fused.trust == pytest.approx(trust)
+    assert {each.candidate.id: each.score for each in fused.ranked} == pytest.approx({"one": 0.6 * trust, "two": 1 - 0.6 * trust})
+
+
+def test_a_word_is_found_by_any_of_its_forms_and_counts_by_its_weight() -> None:
+    found = Searched("b", [Word(("running", "run"), 3), Word(("shoes", "shoe"), 1)], [])
+    assert found.coverage(candidate("one", 1.0, 0.0, "run")) == 0.75
+    assert found.coverage(candidate("two", 1.0, 0.0, "running run shoe")) == 1.0
+    assert found.coverage(candidate("none", 0.0, 0.9)) == 0.0
 
 
 def test_only_the_best_five_lexical_matches_tell_the_coverage() -> None:
     poor = [candidate(str(at), 9.0 - at, 0.8, "x") for at in range(1, 6)]
     late = candidate("late", 1.0, 0.1, "x y z")
-    assert fuse([("b", 3, [*poor, late])], 1.0, 1.0).lexical_weight == pytest.approx(1 / 3)
+    assert fuse([searched("xyz", *poor, late)], 1.0, 1.0).trust == pytest.approx(1 / 3)
 
 
 def test_equal_scores_are_all_at_the_top() -> None:
@@ -208,7 +216,7 @@ async def test_a_reranker_that_fails_is_skipped_and_noted() -> None:
 
 def ranked(*scores: float) -> list[Match]:
     return [
-        Match(Passage(str(at), "b", str(at), 0, ""), score, 0.0, {"cosine": 0.5, "coverage": 0.5})
+        Match(Passage(str(at), "b", str(at), 0, ""), score, 0.0, {"cosine": 0.5, "coverage": 0.5, "trust": 1.0})
         for at, score in enumerate(scores)
     ]
 
@@ -321,7 +329,7 @@ async def test_every_note_of_a_trace_is_a_json_value() -> None:
     assert [step.name for step in steps] == ["search", "rerank", "select"]
     for step in steps:
         assert json.loads(json.dumps(step.notes)) == step.notes
-    assert {"terms", "lexical_weight", "candidates"} <= steps[0].notes.keys()
+    assert {"terms", "trust", "candidates"} <= steps[0].notes.keys()
     assert {"kept", "copies", "below_threshold", "over_budget", "not_among_the_first"} <= steps[-1].notes.keys()
 
 
