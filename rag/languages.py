@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -166,17 +166,16 @@ def _east_asian_scores(counts: dict[str, float]) -> dict[str, float]:
 
 
 def _family_scores(text: str, family: frozenset[str]) -> dict[str, float]:
-    scores: dict[str, float] = {}
-    for word in _WORD.findall(text.lower().replace("\u2019", "'")):
-        for language, worth in _leanings(word):
-            if language in family:
-                scores[language] = scores.get(language, 0.0) + worth
-    return scores
+    scores: defaultdict[str, float] = defaultdict(float)
+    for word, times in Counter(_WORD.findall(text.lower().replace("\u2019", "'"))).items():
+        for language, worth in _leanings(word, family):
+            scores[language] += times * worth
+    return dict(scores)
 
 
 @lru_cache(maxsize=50_000)
-def _leanings(word: str) -> tuple[tuple[str, float], ...]:
-    """Which languages a word speaks for, and how strongly."""
+def _leanings(word: str, family: frozenset[str]) -> tuple[tuple[str, float], ...]:
+    """Which languages of a family a word speaks for, and how strongly."""
     plain = word.rstrip("'")
     told = {language: 1.0 / _SHARED[plain] ** 0.7 for language, words in STOPWORDS.items() if plain in words}
     for language, signs in _SIGNS.items():
@@ -184,4 +183,4 @@ def _leanings(word: str) -> tuple[tuple[str, float], ...]:
         if worth:
             told[language] = told.get(language, 0.0) + worth
     least = _TELLING * max(told.values(), default=0.0)
-    return tuple((language, worth) for language, worth in told.items() if worth >= least)
+    return tuple((language, worth) for language, worth in told.items() if worth >= least and language in family)

@@ -22,7 +22,18 @@ from rag.stopwords import STOP_PHRASES, STOPWORDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["SIGNATURE", "content_words", "detect", "is_stop", "question_terms", "question_words", "script", "terms", "words"]
+__all__ = [
+    "SIGNATURE",
+    "content_words",
+    "detect",
+    "distinct_terms",
+    "is_stop",
+    "question_terms",
+    "question_words",
+    "script",
+    "terms",
+    "words",
+]
 
 SIGNATURE: Final = "words+stems+pairs/1"
 
@@ -58,6 +69,11 @@ def words(text: str) -> list[str]:
 def terms(text: str, language: str = "") -> list[str]:
     """What a passage is indexed by: its words as they stand and their stems."""
     return list(_terms(_tokens(text), language))
+
+
+def distinct_terms(text: str, language: str = "") -> frozenset[str]:
+    """The same without order and number: half the work."""
+    return frozenset(_terms(set(_tokens(text)), language))
 
 
 def question_terms(text: str, languages: Sequence[str]) -> list[str]:

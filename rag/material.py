@@ -35,7 +35,9 @@ def defused(text: str, limit: int) -> str:
     text = well_formed(text)
     if len(text) > limit:
         text = text[:limit].rstrip() + " …"
-    return _DELIMITER.sub(lambda found: _DEFUSED[found[0]], text).strip()
+    if any(character in text for character in _DEFUSED):
+        text = _DELIMITER.sub(lambda found: _DEFUSED[found[0]], text)
+    return text.strip()
 
 
 def plain_name(name: str) -> str:
@@ -91,5 +93,7 @@ def _turn(turn: Turn, limit: int) -> str:
 
 
 def _line(text: str, noise: re.Pattern[str], limit: int) -> str:
-    shown = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in well_formed(text[: 4 * limit]))
+    shown = well_formed(text[: 4 * limit])
+    if not (shown.isascii() and shown.isprintable()):
+        shown = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in shown)
     return " ".join(noise.sub(" ", shown).split())[:limit].strip()

@@ -22,7 +22,7 @@ class Fold:
     def __init__(self) -> None:
         self.kept: list[Match] = []
         self.folded: list[tuple[str, str]] = []  # a copy's id, and what it is a copy of
-        self._matched: list[frozenset[str]] = []
+        self._matched: dict[frozenset[str], list[int]] = {}
         self._texts: dict[str, int] = {}
         self._terms: dict[int, frozenset[str]] = {}
 
@@ -30,8 +30,8 @@ class Fold:
         original = self._original(match, matched)
         if original is None:
             self._texts[match.passage.text] = len(self.kept)
+            self._matched.setdefault(matched, []).append(len(self.kept))
             self.kept.append(match)
-            self._matched.append(matched)
             return
         better = self.kept[original]
         self.kept[original] = replace(better, copies=(*better.copies, match.passage))
@@ -42,9 +42,9 @@ class Fold:
         if same is not None:
             return same
         length = len(match.passage.text)
-        for place, other in enumerate(self.kept):
-            if self._matched[place] != matched or not NEAR_COPY * length <= len(other.passage.text) <= length / NEAR_COPY:
-                continue  # near-copies that differ in a word of the question are no copies for this question
+        for place in self._matched.get(matched, ()):  # near-copies that differ in a word of the question are no copies for it
+            if not NEAR_COPY * length <= len(self.kept[place].passage.text) <= length / NEAR_COPY:
+                continue
             if _alike(self._terms_of(place), frozenset(match.passage.terms.split())):
                 return place
         return None

@@ -45,7 +45,7 @@ class MemoryIndex:
                 cosine[at],
                 lexical.index(at) + 1 if at in lexical else 0,
                 dense.index(at) + 1 if at in dense else 0,
-                frozenset(search.terms) & counts[at].keys(),
+                frozenset(search.terms).intersection(counts[at]),
             )
             for at in sorted({*lexical, *dense})
         ]
