@@ -43,9 +43,10 @@ from storage.local_index import LocalIndex
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
+    from pathlib import Path
 
     from config.settings import Settings
-    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, OnProgress, PassageIndex
+    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, OnProgress, PassageIndex, Reranker
     from rag.types import Progress
 
 REMEMBERED = "sources"
@@ -132,57 +133,72 @@ async def assemble(
     observers: Sequence[Observer] = (),
     given: Mapping[str, Sequence[DocumentSource]] | None = None,
     depth: int = 0,
+    cache: Path | None = None,
 ) -> AsyncIterator[Footnote]:
-    """Open everything, and close it again. `given` sources take the place of the configured ones, `depth` is how far is ranked."""
+    """Open everything, and close it again.
+
+    `given` sources take the place of the configured ones; `depth` is how far is ranked at least, `cache` where the
+    reranker keeps its vectors.
+    """
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(Database(settings.database))
         catalog, memory = DatabaseCatalog(database), DatabaseMemory(database)
         bases = dict.fromkeys(given, BaseTable()) if given else await known_bases(settings, catalog)
         index = await stack.enter_async_context(LocalIndex(settings.home / "index"))
-        embedder = (
-            await stack.enter_async_context(LocalEmbedder(processes=settings.indexing.embedders))
-            if wants_embedder(settings)
-            else None
-        )
-        reranker = await stack.enter_async_context(LocalReranker(settings.home / "models")) if wants_reranker(settings) else None
+        embedder = await open_embedder(settings, stack)
+        reranker = await open_reranker(settings, stack, cache or settings.home / "models")
         readers = await stack.enter_async_context(Readers(settings.indexing.readers or max(1, (os.cpu_count() or 1) - 1)))
         thresholds: dict[str, float] = {}
         retriever = Retriever(index, embedder, reranker, retrieving(settings, thresholds, depth))
-        calibrator = Calibrator(retriever, index, catalog, thresholds)
+        calibrator = Calibrator(Retriever(index, embedder, None, retrieving(settings, {}, 0)), index, catalog, thresholds)
         await calibrator.load(bases)
-        prompts = prompts_from(settings)
-        writer = ExtractiveWriter(embedder)
-        conversation = Conversation(
-            memory=memory,
-            router=Router(
-                routes_from(settings, bases),
-                writer,
-                prompts,
-                by_subject=settings.answering.route_by_subject,
-                silent_errors=settings.answering.silent_errors,
-            ),
-            condenser=Condenser(writer, prompts, condensing(settings)),
-            retriever=retriever,
-            composer=Composer(writer, prompts, composing(settings)),
-            support=Support(SentenceSimilarity(embedder) if embedder else None),
-            settings=conversing(settings),
-            observers=observers,
-        )
+        conversation = converse(settings, bases, memory, retriever, embedder, observers)
         yield Footnote(settings, bases, memory, catalog, index, embedder, calibrator, conversation, readers, given)
 
 
-def wants_embedder(settings: Settings) -> bool:
-    return settings.models.embedder != "none"
+def converse(  # noqa: PLR0913, PLR0917 - each part of a conversation that was opened
+    settings: Settings,
+    bases: Mapping[str, BaseTable],
+    memory: Memory,
+    retriever: Retriever,
+    embedder: Embedder | None,
+    observers: Sequence[Observer],
+) -> Conversation:
+    prompts, writer, table = prompts_from(settings), ExtractiveWriter(embedder), settings.answering
+    return Conversation(
+        memory=memory,
+        router=Router(
+            routes_from(settings, bases),
+            writer,
+            prompts,
+            by_subject=table.route_by_subject,
+            silent_errors=table.silent_errors,
+        ),
+        condenser=Condenser(writer, prompts, condensing(settings)),
+        retriever=retriever,
+        composer=Composer(writer, prompts, composing(settings)),
+        support=Support(SentenceSimilarity(embedder) if embedder else None),
+        settings=conversing(settings),
+        observers=observers,
+    )
 
 
-def wants_reranker(settings: Settings) -> bool:
+async def open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder | None:
+    if settings.models.embedder == "none":
+        return None
+    return await stack.enter_async_context(LocalEmbedder(processes=settings.indexing.embedders))
+
+
+async def open_reranker(settings: Settings, stack: AsyncExitStack, folder: Path) -> Reranker | None:
     """Where it is not installed, `auto` does without and `local` is an error."""
     if settings.retrieval.reranker == "local" and not LocalReranker.available():
         raise BadSetting(
             "retrieval.reranker is 'local', and the local reranker is not installed: it exists for Linux and macOS on arm64. "
             "Set it to 'auto' or 'none'."
         )
-    return settings.retrieval.reranker != "none" and LocalReranker.available()
+    if settings.retrieval.reranker == "none" or not LocalReranker.available():
+        return None
+    return await stack.enter_async_context(LocalReranker(folder))
 
 
 async def known_bases(settings: Settings, catalog: Catalog) -> dict[str, BaseTable]:

@@ -43,7 +43,10 @@ class Exam:
 
 
 async def measure(settings: Settings, exam: Exam) -> Report:
-    """Index the documents in a place of their own, ask the questions there, and remove it. Raises Unreadable."""
+    """Index the documents in a place of their own, ask the questions there, and remove it; the reranker's vectors stay.
+
+    Raises Unreadable.
+    """
     started = time.monotonic()
     documents = read_documents(lines_of(exam.documents / "corpus.jsonl"))
     out = left_out([document.id for document in documents], exam.leave_out)
@@ -52,7 +55,9 @@ async def measure(settings: Settings, exam: Exam) -> Report:
     if exam.sample:
         questions = sample(questions, exam.sample)
     with tempfile.TemporaryDirectory(prefix="footnote-eval-") as home:
-        async with assemble(apart(settings, Path(home)), given={BASE: [source_of(documents)]}, depth=DEPTH) as footnote:
+        async with assemble(
+            apart(settings, Path(home)), given={BASE: [source_of(documents)]}, depth=DEPTH, cache=settings.home / "models"
+        ) as footnote:
             await footnote.indexer(BASE).run()
             report = await evaluate(questions, partial(outcome_of, footnote), indexed=[document.id for document in documents])
     return replace(report, seconds=time.monotonic() - started)

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-import asyncpg  # type: ignore[import-untyped]  # it has no type hints
+import asyncpg
 import pytest
 from sqlalchemy import make_url
 

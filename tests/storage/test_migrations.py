@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import asyncpg  # type: ignore[import-untyped]  # it has no type hints
+import asyncpg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
