@@ -78,8 +78,9 @@ def groups(plain: str, found: Sequence[Standing]) -> list[Group]:
         part = parts[index]
         previous = made[-1].at if made and made[-1].start == part.start else part.start
         clause = plain[max(part.start, previous) : max(part.start, min(one.at, part.end))].strip()
-        sentence = _sentence(plain, parts, index)
-        claims = (clause, sentence) if clause != sentence and len(content_words(clause)) >= _FEW_WORDS else (sentence,)
+        alone = plain[part.start : part.end]
+        short = [text for text, least in ((clause, _FEW_WORDS), (alone, 1)) if len(content_words(text)) >= least]
+        claims = tuple(dict.fromkeys((*short, _sentence(plain, parts, index))))
         made.append(Group(one.at, part.start, part.end, one.numbers, claims, part.block))
     return made
 

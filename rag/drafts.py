@@ -20,13 +20,19 @@ if TYPE_CHECKING:
 _LONGEST_HEADER = 80
 _TAIL = 2_500  # characters at the end in which something unfinished may begin
 _LINK_LIKE = re.compile(
-    r"!?\[[^\[\]\n]*(?:\[[^\[\]\n]*\]?)?[^\[\]\n]*$|!?\[(?!\d+\])[^\[\]\n]*\]$|!?\[[^\[\]\n]*\]\]?\([^()\n]*(?:\([^()\n]*\)?)?[^()\n]*$|[【［〔][^】］〕\n]*$|<[^<>\n]*$"
+    r"!?\[[^\[\]\n]*(?:\[[^\[\]\n]*\]?)?[^\[\]\n]*$|!?\[(?!\d+\])[^\[\]\n]*\]$"
+    r"|!?\[[^\[\]\n]*\]\]?\([^()\n]*(?:\([^()\n]*\)?)?[^()\n]*$|[【［〔][^】］〕\n]*$|<[^<>\n]*$"
 )
-_ADDRESS = re.compile(r"(?:\b(?:https?|ftp|javascript|data|mailto)(?::(?://?[^\s)\]>]*)?)?|\bwww\.[^\s)\]>]*|!)$", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(?:\b(?:ht{0,2}|https?|ftp|javascript|data|mailto)(?::(?://?[^\s)\]>]*)?)?|\bwww\.[^\s)\]>]*|!)$",
+    re.IGNORECASE,
+)
 _BRACKET = re.compile(r"[(（][^()（）\n]{0,300}$")
 _SENTENCE = re.compile(r"(?<=[.!?。！？)）\]】])[\s*_]{0,6}([^.!?。！？)）\]】\n]{1,40})$")
 _DECORATION = " \t>#*_-•–—=~📚🔗📖:：([（【0123456789."
 _MARKED_LINE = re.compile(r"^[\s>*•-]{0,8}(?:\d{1,3}[.)]\s)?\[\^?\d{1,4}\]:?\s?(?P<rest>.{0,200})$")
+# "- handbook." may become the name of a file.
+_ENTRY_STOP = re.compile(r"(^[ \t]{0,8}(?:[-*+•]|\d{1,3}[.)])[ \t][^\n]{0,200})\.\Z", re.MULTILINE)
 _NAMES = tuple(name.casefold() for name in NAMES)
 
 
@@ -58,7 +64,7 @@ class DraftCleaner:
         sentence = _SENTENCE.search(text, max(0, len(text) - 60))
         if sentence and not sentence[1].lstrip(_DECORATION)[:1].islower() and _may_name(sentence[1]):
             text = text[: sentence.start()]
-        return text[: self._line_to_hold(text)]
+        return _ENTRY_STOP.sub(r"\1", text[: self._line_to_hold(text)])
 
     def _line_to_hold(self, text: str) -> int:
         start = text.rfind("\n") + 1

@@ -11,7 +11,7 @@ from rag.labels import plain_title
 if TYPE_CHECKING:
     from rag.types import Answer, Source
 
-_ENCODED = re.compile(r"[\x00-\x20\x7f()<>\"`\\\[\]\u200b-\u200f\u2028-\u202e\u2060-\u2069]")
+_ENCODED = re.compile(r"[\x00-\x20\x7f-\xa0()<>\"`\\\[\]\u200b-\u200f\u2028-\u202e\u2060-\u2069]")
 
 
 def render(answer: Answer, *, links: bool = True) -> str:
@@ -24,19 +24,23 @@ def render(answer: Answer, *, links: bool = True) -> str:
 
 def one_line(answer: Answer) -> str:
     """`SOURCES: title, title`, for surfaces without links; "" where there is nothing to name."""
-    titles = dict.fromkeys(plain_title(source.title).replace(",", ";") for source in answer.sources)
+    titles = dict.fromkeys(_title(source).replace(",", ";") for source in answer.sources)
     return f"SOURCES: {', '.join(titles)}" if titles and not answer.abstained else ""
 
 
 def entry(source: Source, *, links: bool = True) -> str:
     """`[n] title — section or page (link)`; further places cited in the same document follow, each with its own link."""
-    title = plain_title(source.title) or plain_title(source.document)
+    title = _title(source)
     places = source.places if links else source.places[:1] + tuple(p for p in source.places[1:] if p.label)
     if not places:
         return f"[{source.n}] {title}"
     shown = "; ".join(_place(plain_title(place.label), safe_link(place.link) if links else "") for place in places)
     between = " " if shown.startswith("(") else " — " if shown else ""
     return f"[{source.n}] {title}{between}{shown}"
+
+
+def _title(source: Source) -> str:
+    return plain_title(source.title) or plain_title(source.document) or "Document"
 
 
 def _place(label: str, link: str) -> str:

@@ -13,19 +13,23 @@ from itertools import chain
 from operator import mul
 from typing import TYPE_CHECKING, Protocol
 
-from rag.lexical import content_words, detect, terms
+from rag.lexical import content_words, detect, distinct_terms, script, terms
 from rag.sentences import sentence_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rag.ports import Embedder
     from rag.types import Passage, Vector
 
 _NUMBER = re.compile(r"\d+(?:[.,:’'\u00a0\u202f ]\d+)*")
 _GROUPING = re.compile(r"(?<=\d)[.,’'\u00a0\u202f ](?=\d{3}(?!\d))")
-_LIST_MARKER = re.compile(r"^\s{0,12}(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s|#{1,6}\s)")
+_LIST_MARKER = re.compile(r"^\s{0,12}(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s|#{1,6}\s){1,2}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
+_SCALED = re.compile(
+    r"\d\s?[万亿萬億兆千百만억]|1[0-2]月|\d\s?(?:million|billion|thousand|millon|mil\b|milh|Mio|Mrd|тыс|млн|млрд)", re.IGNORECASE
+)
+_TELLING = 30  # characters that tell a language
 _LONGEST_CLAIM = 2_000
 _MOST_SENTENCES = 60  # of one passage are compared by meaning
 
@@ -66,30 +70,40 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Floors above which a passage supports a claim; the higher ones are for claims that the model did not mark itself.
+    """Floors above which a passage supports a claim; the `clear` ones are for claims that the model did not mark itself.
 
-    `cosine` belongs to the embedder behind `similarity`: these are right for the bundled one.
+    Within one language words tell more than meaning; `across` languages there is nothing but meaning. Cosines belong to the
+    embedder behind `similarity`: these are right for the bundled one.
     """
 
     similarity: Similarity | None = None
     lexical: float = 0.4
-    cosine: float = 0.42
+    cosine: float = 0.6
+    cosine_across: float = 0.38
     clear_lexical: float = 0.7
-    clear_cosine: float = 0.6
+    clear_cosine: float = 0.7
+    clear_cosine_across: float = 0.55
 
     async def judge(self, claims: Sequence[Claim], *, clearly: bool = False) -> list[Verdict]:
         """One verdict a claim, in order. Meaning is looked at only where the words do not suffice."""
         floor = self.clear_lexical if clearly else self.lexical
-        passages = {claim.passage.id: Known.of(claim.passage) for claim in claims}
+        named = {claim.passage.id: claim.passage for claim in claims}
+        passages = {name: Known.of(passage) for name, passage in named.items()}
         verdicts = [_by_words(claim.text, passages[claim.passage.id], floor) for claim in claims]
-        doubtful = [index for index, verdict in enumerate(verdicts) if not verdict.supported and len(verdict.missing) < 2]  # noqa: PLR2004 - "3" may be "three"
+        doubtful = [index for index, verdict in enumerate(verdicts) if not verdict.supported and _may_mean(claims[index], verdict)]
         if self.similarity is None or not doubtful:
             return verdicts
         cosines = await self._cosines([claims[index] for index in doubtful])
         for index, cosine in zip(doubtful, cosines, strict=True):
-            supported = cosine >= (self.clear_cosine if clearly else self.cosine)
+            across = _is_foreign(claims[index].text, passages[claims[index].passage.id])
+            supported = cosine >= self._cosine_floor(across=across, clearly=clearly)
             verdicts[index] = replace(verdicts[index], cosine=round(cosine, 3), supported=supported)
         return verdicts
+
+    def _cosine_floor(self, *, across: bool, clearly: bool) -> float:
+        if across:
+            return self.clear_cosine_across if clearly else self.cosine_across
+        return self.clear_cosine if clearly else self.cosine
 
     async def _cosines(self, claims: Sequence[Claim]) -> list[float]:
         assert self.similarity is not None  # noqa: S101 - asked by `judge` alone
@@ -108,6 +122,7 @@ class Known:
     """What a passage says, as words, stems and numbers; its title and headings are part of it."""
 
     language: str
+    script: str
     terms: frozenset[str]
     numbers: frozenset[str]
 
@@ -115,7 +130,7 @@ class Known:
     def of(cls, passage: Passage) -> Known:
         text = passage.embedded
         language = passage.language or detect(passage.text)
-        return cls(language, frozenset(terms(text, language)), frozenset(numbers(text)))
+        return cls(language, script(passage.text), distinct_terms(text, language), frozenset(numbers(text)))
 
 
 def lexical_share(claim: str, known: Known) -> float:
@@ -136,28 +151,44 @@ def numbers(text: str) -> list[str]:
 
 
 def _spelled(number: str) -> str:
+    if number.isascii() and number.isdigit():
+        return number
     return "".join(str(int(c)) if c.isdecimal() else "." for c in _GROUPING.sub("", number))
 
 
 def _spelled_parts(number: str) -> list[str]:
-    return [_spelled(part) for part in re.split(r"\D", number)] if not number.isdecimal() else []
+    return [] if _spelled(number).isdecimal() else [_spelled(part) for part in re.split(r"\D", number)]
 
 
 def _by_words(claim: str, known: Known, floor: float) -> Verdict:
     claim = _LIST_MARKER.sub("", _ADDRESS.sub(" ", claim[:_LONGEST_CLAIM]), count=1)
     share = lexical_share(claim, known)
-    missing = next((_spelled(number) for number in _NUMBER.findall(claim) if not _has(known.numbers, number)), "")
+    missing = max((_spelled(number) for number in _NUMBER.findall(claim) if not _has(known.numbers, number)), key=len, default="")
     return Verdict(round(share, 3), missing=missing, supported=share >= floor and not missing)
 
 
-def _has(known: Collection[str], number: str) -> bool:
+def _has(known: frozenset[str], number: str) -> bool:
     """The number as it stands, or each of its parts: "3.11, 3.12" and "10:30" are several."""
-    return _spelled(number) in known or (not number.isdecimal() and all(part in known for part in _spelled_parts(number)))
+    return _spelled(number) in known or (bool(parts := _spelled_parts(number)) and known.issuperset(parts))
 
 
 def _is_exact(word: str) -> bool:
     """Numbers, versions, `names_like_this`: what a claim stands or falls with."""
     return any(character.isdigit() or character in "_." for character in word)
+
+
+def _may_mean(claim: Claim, verdict: Verdict) -> bool:
+    """Whether meaning may decide: not against a number, unless it may be spelled otherwise: 3 as "three", 1.2亿 as 120 million."""
+    if len(verdict.missing) < 2:  # noqa: PLR2004 - "3" and "three"
+        return True
+    return script(claim.text) != script(claim.passage.text) and any(map(_SCALED.search, (claim.text, claim.passage.text)))
+
+
+def _is_foreign(claim: str, known: Known) -> bool:
+    """Whether a claim is in another language than the passage; of a short one in the same script that is not known."""
+    if script(claim) != known.script:
+        return True
+    return bool(known.language) and len(claim) >= _TELLING and detect(claim) not in ("", known.language)
 
 
 # --- by meaning -----------------------------------------------------------------------------------------------------

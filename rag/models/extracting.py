@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rag.sentences import Kind, Segment
     from rag.types import Excerpt
 
-_MARK = re.compile(r"(`[^`\n]*`)|\s?[\[【［][\^#]?\d+(?:[,\s–-]+\d+)*[\]】］]")
+_MARK = re.compile(r"(`[^`\n]*`)|\s?[\[【［][\^#]?\d+(?:[,\s–-]+\d+)*[\]】］](?=(\w)?)")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _QUOTE = re.compile(r"^\s{0,3}>\s?", re.MULTILINE)
 _BLANKS = re.compile(r"\s+")
 _STOPS = re.compile(r"[\s.!?。！？…:：*_\"'”’»)）」|]*$")
@@ -125,10 +126,10 @@ def _before(found: Sequence[Sentence], part: Segment) -> Sentence | None:
 
 def _shown(raw: str) -> str:
     """On one line, without marks of its own (they would be taken for ours) and without half of a pair of Markdown signs."""
-    text = _BLANKS.sub(" ", _MARK.sub(lambda match: match[1] or "", _QUOTE.sub("", raw))).strip()
+    text = _BLANKS.sub(" ", _MARK.sub(lambda match: match[1] or (" " if match[2] else ""), _QUOTE.sub("", raw))).strip()
     for sign in ("**", "__", "`"):
         if text.count(sign) % 2:
-            text = text.replace(sign, "")
+            text = re.sub(rf"(?<=\w){re.escape(sign)}(?=\w)", " ", text).replace(sign, "")
     return text
 
 
@@ -178,7 +179,12 @@ def _marked(sentence: Sentence, longest: int, previous: Sentence | None) -> str:
 
 
 def _fenced(text: str) -> str:
-    return text if text.lstrip().startswith(("```", "~~~")) else f"```\n{text}\n```"
+    """In a fence that has an end: a passage may begin or stop within one."""
+    opening = _FENCE.match(text)
+    if opening is None:
+        return f"```\n{text}\n```"
+    ended = text.rpartition("\n")[2].strip().startswith(opening[1]) and "\n" in text
+    return text if ended else f"{text}\n{opening[1]}"
 
 
 def _shortened(text: str, longest: int) -> str:

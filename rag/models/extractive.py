@@ -19,7 +19,7 @@ from rag.models.extracting import Sentence, is_near_copy, needs_the_one_before, 
 from rag.types import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, Sequence
 
     from rag.ports import Embedder
     from rag.types import Excerpt, Piece, Prompt
@@ -67,7 +67,7 @@ class ExtractiveWriter:
         self._embedder = embedder
         self._settings = settings or ExtractiveSettings()
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[Piece]:
+    async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """Consume under `contextlib.aclosing`. Raises ModelError where the embedder does."""
         scored = await self._scored(prompt.question, prompt.excerpts)
         for piece in quoted(self._chosen(scored), self._settings.characters):
@@ -143,7 +143,7 @@ def _by_words(question: str, sentences: Sequence[Sentence]) -> list[_Scored]:
     asked = _asked(question, sentences)
     said: dict[int, frozenset[str]] = {}
     for sentence in sentences:
-        said[sentence.n] = said.get(sentence.n, sentence.heading_terms | sentence.title_terms) | sentence.terms
+        said[sentence.n] = said.get(sentence.n, sentence.title_terms) | sentence.heading_terms | sentence.terms
     return [_score(asked[sentence.language], sentence, said[sentence.n]) for sentence in sentences]
 
 

@@ -159,7 +159,8 @@ def test_an_answer_without_marks_gets_those_that_are_clearly_supported() -> None
     )
 
     assert found.text == (
-        "Employees get 25 days of annual leave per year. Requests go to the manager two weeks before [1]. The moon is made of cheese. "
+        "Employees get 25 days of annual leave per year. Requests go to the manager two weeks before [1]. The moon is "
+        "made of cheese. "
         "Travel costs are refunded [2]."
     )
     assert found.attached

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag.citing import Support, cite
+from rag.lexical import question_terms, terms
+from rag.models.extractive import ExtractiveSettings, ExtractiveWriter
+from rag.types import Excerpt, Match, Passage, Prompt, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rag.types import Vector
+
+EVALUATION = Path(__file__).parents[4] / "shared" / "eval"
+
+
+@dataclass
+class FakeEmbedder:
+    """Texts that hold the same one of its words are alike, whatever language they are in."""
+
+    words: Sequence[tuple[str, ...]]
+    name: str = "fake"
+    dimension: int = 8
+    asked: list[str] = field(default_factory=list)
+
+    async def embed_question(self, text: str) -> Vector:
+        return self._vector(text)
+
+    async def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> Vector:
+        self.asked.append(text)
+        at = next((n for n, alike in enumerate(self.words) if any(word in text for word in alike)), self.dimension - 1)
+        return array("f", [float(n == at) for n in range(self.dimension)]).tobytes()
+
+
+def excerpts(*texts: str, language: str = "en", headings: tuple[str, ...] = ()) -> tuple[Excerpt, ...]:
+    return tuple(
+        Excerpt(
+            n,
+            f"Document {n}",
+            text,
+            Passage(str(n), "base", f"d{n}", 0, text, title=f"Document {n}", language=language, headings=headings),
+        )
+        for n, text in enumerate(texts, start=1)
+    )
+
+
+async def written(question: str, given: Sequence[Excerpt], writer: ExtractiveWriter | None = None) -> list[str]:
+    async with aclosing((writer or ExtractiveWriter()).write(Prompt("", "", question, tuple(given)))) as pieces:
+        found = [piece async for piece in pieces]
+    assert isinstance(found[-1], Usage)
+    return [piece for piece in found if isinstance(piece, str)]
+
+
+async def answer(question: str, given: Sequence[Excerpt], writer: ExtractiveWriter | None = None) -> str:
+    return "".join(await written(question, given, writer))
+
+
+async def test_the_sentence_that_answers_is_written_with_the_mark_of_its_passage() -> None:
+    given = excerpts(
+        "Travel costs are refunded. Bring your receipts.",
+        "The office opens at nine. Annual leave is 25 days a year. Lunch is free.",
+    )
+
+    assert await answer("How many days of annual leave are there?", given) == "Annual leave is 25 days a year [2]."
+
+
+async def test_nothing_is_written_when_nothing_fits() -> None:
+    assert await written("Who painted the ceiling?", excerpts("Annual leave is 25 days a year.")) == []
+    assert await written("Who painted the ceiling?", ()) == []
+    assert await written("", excerpts("Annual leave is 25 days a year.")) == []
+
+
+async def test_sentences_come_in_the_order_of_their_passage_and_the_best_passage_first() -> None:
+    given = excerpts(
+        "A backup runs every night. It is cold outside today. A backup is kept for thirty days in the safe.",
+        "Restoring a backup of the database takes an hour. Every backup of the database is encrypted.",
+    )
+
+    text = await answer("How long does restoring a database backup take, and is every backup encrypted?", given)
+
+    assert text == "Restoring a backup of the database takes an hour [2]. Every backup of the database is encrypted [2]."
+
+
+async def test_each_sentence_is_a_piece_of_its_own() -> None:
+    given = excerpts("The backup runs every night. Nothing else here matters. The backup is kept for thirty days.")
+
+    assert len(await written("When does the backup run and how long is the backup kept?", given)) == 2
+
+
+async def test_a_sentence_that_points_back_brings_the_one_before_it() -> None:
+    given = excerpts("The Zephyr server was bought in spring. It stores encrypted backups of mail. Lunch is at noon.")
+
+    assert (
+        await answer("What stores encrypted backups?", given)
+        == "The Zephyr server was bought in spring [1]. It stores encrypted backups of mail [1]."
+    )
+
+
+async def test_an_item_brings_its_lead_in() -> None:
+    given = excerpts("To reset your password:\n\n- open the settings\n- press the red reset button\n- wait\n\nThe office is open.")
+
+    text = await answer("Which button do I press to reset?", given)
+
+    assert text.startswith("To reset your password [1]:\n\n")
+    assert "- press the red reset button [1]" in text
+
+
+async def test_a_row_brings_the_head_of_its_table() -> None:
+    given = excerpts("Fees:\n\n| city | fee |\n|---|---|\n| Berlin | 5 euros |\n| Paris | 7 euros |\n")
+
+    assert "| city | fee |\n|---|---|\n| Berlin | 5 euros [1] |" in await answer("What is the fee in Berlin?", given)
+
+
+async def test_code_is_whole_and_its_mark_stands_below_it() -> None:
+    given = excerpts("Start the importer like this:\n\n```sh\nimporter --start now\n```\n\nLunch is at noon.")
+
+    assert "```sh\nimporter --start now\n```\n[1]" in await answer("How do I start the importer?", given)
+
+
+async def test_a_heading_is_context_and_never_written() -> None:
+    given = excerpts(
+        "# Lunch\n\nIt is served at noon.\n\n# How do I reset my password?\n\nOpen the settings and press the red button."
+    )
+
+    assert await answer("How can I reset my password?", given) == "Open the settings and press the red button [1]."
+
+
+async def test_the_same_sentence_is_written_once() -> None:
+    given = excerpts("Annual leave is 25 days a year.", "Annual leave is 25 days per year.")
+
+    assert (await answer("How many days of annual leave?", given)).count("25 days") == 1
+
+
+async def test_marks_of_the_documents_own_are_not_taken_for_ours_and_half_a_pair_of_signs_goes() -> None:
+    given = excerpts("The **annual leave [3] is 25 days. A year has `x[3]` days** off.")
+
+    assert await answer("How long is annual leave?", given) == "The annual leave is 25 days [1]."
+
+
+async def test_a_sentence_without_an_end_is_shortened() -> None:
+    text = await answer(
+        "annual leave", excerpts("annual leave " * 200), ExtractiveWriter(settings=ExtractiveSettings(characters=100))
+    )
+
+    assert len(text) < 120
+    assert "… " in text or text.endswith("…") or "[1]…" in text
+
+
+async def test_chinese_is_written_without_blanks() -> None:
+    given = excerpts("公司每年提供二十五天年假。年假需要提前申请。食堂中午开放。", language="zh")
+
+    assert await answer("公司的年假有多少天？", given) == "公司每年提供二十五天年假[1]。"
+
+
+async def test_a_question_in_another_language_is_answered_by_meaning() -> None:
+    embedder = FakeEmbedder([("leave", "年假")])
+    given = excerpts("Travel is refunded. Annual leave is 25 days a year.")
+
+    assert await answer("年假有多少？", given) == ""
+    assert await answer("年假有多少？", given, ExtractiveWriter(embedder)) == "Annual leave is 25 days a year [1]."
+
+
+async def test_meaning_is_not_asked_for_where_the_words_suffice() -> None:
+    embedder = FakeEmbedder([])
+
+    await answer("How many days of annual leave?", excerpts("Annual leave is 25 days a year."), ExtractiveWriter(embedder))
+
+    assert embedder.asked == []
+
+
+def test_it_is_no_model() -> None:
+    assert not ExtractiveWriter.is_model
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["annual leave", " ", ".", "\n\n", "- ", "| a | b |\n", "```\n", "[1]", "# ", "**", "`", "25", "。", ":\n", "It is"]
+        ),
+        max_size=25,
+    )
+)
+@settings(max_examples=150, deadline=None)
+async def test_what_is_written_passes_the_check_of_its_citations(parts: list[str]) -> None:
+    given = excerpts("".join(parts), "Annual leave is 25 days.")
+    text = await answer("How long is annual leave?", given)
+
+    found = await cite(text, [Match(one.passage, 1.0) for one in given if one.passage], support=Support())
+
+    assert text
+    assert not found.abstained
+
+
+def labelled(folder: str) -> tuple[dict[str, dict[str, str]], list[dict[str, list[str]]]]:
+    if not (EVALUATION / folder).is_dir():
+        pytest.skip(f"the labelled questions ({folder}) are not here")
+    corpus, questions = (
+        [json.loads(line) for line in (EVALUATION / folder / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("corpus.jsonl", "queries.jsonl")
+    )
+    return {one["id"]: one for one in corpus}, questions
+
+
+@pytest.mark.parametrize(
+    ("folder", "language", "at_least"), [("xquad_en", "en", 0.85), ("xquad_zh", "zh", 0.8), ("faquad_pt", "pt", 0.85)]
+)
+async def test_the_gold_answer_stands_in_what_is_written(folder: str, language: str, at_least: float) -> None:
+    corpus, questions = labelled(folder)
+    known = {id_: Counter(terms(one["text"], language)) for id_, one in corpus.items()}
+    hits = 0
+    sample = questions[::12]
+    for question in sample:
+        text, right = str(question["text"]), question["relevant"][0]
+        asked = set(question_terms(text, [language]))
+        nearest = sorted((id_ for id_ in known if id_ != right), key=lambda id_: -sum(term in known[id_] for term in asked))[:4]
+        written = await answer(text, excerpts(*(corpus[id_]["text"] for id_ in (right, *nearest)), language=language))
+        plain = written.replace(" [1]", "").replace("[1]", "")
+        hits += any(gold in plain for gold in question["answers"])
+
+    assert hits / len(sample) >= at_least
