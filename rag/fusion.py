@@ -26,12 +26,15 @@ class Searched(NamedTuple):
     words: Sequence[Word]
     candidates: Sequence[Candidate]
 
-    def coverage(self, candidate: Candidate) -> float:
-        """The share of the words, by weight, that stand in a candidate."""
-        if not candidate.matched:
-            return 0.0
-        held = sum(word.weight for word in self.words if not candidate.matched.isdisjoint(word.forms))
-        return held / sum(word.weight for word in self.words)
+    def coverages(self) -> list[float]:
+        """Of each candidate: the share of the words, by weight, that stand in it."""
+        total = sum(word.weight for word in self.words)
+        standing: dict[str, list[int]] = {}  # which words a term stands for
+        for at, word in enumerate(self.words):
+            for form in word.forms:
+                standing.setdefault(form, []).append(at)
+        held = ({at for term in one.matched for at in standing.get(term, ())} for one in self.candidates)
+        return [sum(self.words[at].weight for at in words) / total if words else 0.0 for words in held]
 
 
 class Ranked(NamedTuple):
@@ -56,7 +59,7 @@ def fuse(found: Sequence[Searched], alpha: float, coverage: float) -> Fused:
     Both raw scores of every candidate count, each min-max normalised over all of them. The lexical weight is `alpha` where
     the best lexical matches hold at least the share `coverage` of the words, and falls to nothing with that share.
     """
-    flat = [(each, one, each.coverage(one)) for each in found for one in each.candidates]
+    flat = [(each, one, covered) for each in found for one, covered in zip(each.candidates, each.coverages(), strict=True)]
     lexical = sorted(((one.bm25, covered) for _, one, covered in flat if one.lexical_rank), reverse=True)[:_COVERED_BY]
     covered = max((covered for _, covered in lexical), default=0.0)
     trust = min(1.0, covered / coverage) if coverage else float(bool(lexical))

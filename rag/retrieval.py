@@ -93,7 +93,7 @@ class Retriever:
                 "dense": lookup.dense,
                 "terms": {each.base: [[*word.forms, word.weight] for word in each.words] for each in searched},
                 "trust": round(fused.trust, 4),
-                "candidates": [_scored(each) for each in fused.ranked],
+                "candidates": [_scored(each) for each in fused.ranked[: 2 * self._needed]],
             }
         return fused
 
@@ -112,9 +112,14 @@ class Retriever:
         terms = tuple(term for word in words for term in word.forms * word.weight)
         return Searched(base, words, await self._index.search(base, Search(terms, vector, self._settings.candidates)))
 
+    @property
+    def _needed(self) -> int:
+        """How many passages can still matter once the lists are one; the trace keeps the scores of twice as many."""
+        return max(self._settings.k, self._settings.rerank_k if self._reranker else 0, self._settings.depth)
+
     async def _fetched(self, fused: Fused) -> tuple[list[Match], list[tuple[str, str]]]:
         """The best candidates as matches, copies folded: only as many passages are read as can still matter."""
-        needed = max(self._settings.k, self._settings.rerank_k if self._reranker else 0, self._settings.depth)
+        needed = self._needed
         fold, rest = Fold(), fused.ranked
         while rest and len(fold.kept) < needed:
             part, rest = rest[: needed - len(fold.kept) + _SPARE], rest[needed - len(fold.kept) + _SPARE :]
@@ -146,7 +151,7 @@ class Retriever:
                 notes["skipped"] = str(error)
                 return matches
             head = blended(head, scores, floor=tail[0].score if tail else 0.0)
-            notes["scores"] = [_shown(match) for match in head]
+            notes["scores"] = [_reordered(match) for match in head]
             notes["left_over"] = scores.count(None)
         return [*head, *tail]
 
@@ -230,12 +235,26 @@ def _shown(match: Match) -> dict[str, object]:
     return {
         "id": match.passage.id,
         "document": match.passage.document,
-        "title": " › ".join(part for part in (match.passage.title, *match.passage.headings[-1:]) if part),
+        "title": _title(match),
         "members": list(match.members),
         "score": round(match.score, 4),
         "relevance": round(match.relevance, 4),
         **_rounded(match.scores),
     }
+
+
+def _reordered(match: Match) -> dict[str, object]:
+    """What reranking changed; the rest stands with the candidates."""
+    scores = {"score": match.score, "relevance": match.relevance, "rerank": match.scores.get("rerank")}
+    return {
+        "id": match.passage.id,
+        "title": _title(match),
+        **_rounded({name: each for name, each in scores.items() if each is not None}),
+    }
+
+
+def _title(match: Match) -> str:
+    return " › ".join(part for part in (match.passage.title, *match.passage.headings[-1:]) if part)
 
 
 def _rounded(scores: Mapping[str, float]) -> dict[str, float]:
