@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rag.types import Match
 
 NEAR_COPY = 0.85  # share of their terms that two near-copies have in common
+_NEAR_BM25 = 0.8
+_NEAR_COSINE = 0.1
 _FEWEST_TERMS = 20  # shorter passages of one make differ by a word or a number, and that is what they are about
 
 
@@ -41,18 +43,29 @@ class Fold:
         same = self._texts.get(match.passage.text)
         if same is not None:
             return same
-        length = len(match.passage.text)
+        terms: frozenset[str] = frozenset()
         for place in self._matched.get(matched, ()):  # near-copies that differ in a word of the question are no copies for it
-            if not NEAR_COPY * length <= len(self.kept[place].passage.text) <= length / NEAR_COPY:
-                continue
-            if _alike(self._terms_of(place), frozenset(match.passage.terms.split())):
-                return place
+            if _may_be_alike(match, self.kept[place]):
+                terms = terms or frozenset(match.passage.terms.split())
+                if _alike(self._terms_of(place), terms):
+                    return place
         return None
 
     def _terms_of(self, place: int) -> frozenset[str]:
         if place not in self._terms:
             self._terms[place] = frozenset(self.kept[place].passage.terms.split())
         return self._terms[place]
+
+
+def _may_be_alike(one: Match, other: Match) -> bool:
+    """Much cheaper than comparing all terms: near-copies are about as long, and score about the same on any question."""
+    here, there = one.scores, other.scores
+    if abs(here["cosine"] - there["cosine"]) > _NEAR_COSINE:
+        return False
+    words, length = here["bm25"], len(one.passage.text)
+    if not _NEAR_BM25 * words <= there["bm25"] <= words / _NEAR_BM25:
+        return False
+    return NEAR_COPY * length <= len(other.passage.text) <= length / NEAR_COPY
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
