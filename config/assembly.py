@@ -113,6 +113,11 @@ class Footnote:
             await self.catalog.remember(REMEMBERED, {DEFAULT: list(paths)})
         return before
 
+    async def warm(self) -> None:
+        """Load the models now instead of with the first question."""
+        if isinstance(self.embedder, LocalEmbedder):
+            await self.embedder.warm()
+
     async def check(self) -> None:
         """Raises IndexMissing or IndexMismatch, with the command that mends it, before anybody asks."""
         found = {base: await self.index.signature(base) for base in self.bases}

@@ -13,7 +13,7 @@ from rich.console import Console
 from rag.errors import FootnoteError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from config.assembly import Footnote
 
@@ -53,8 +53,6 @@ def say_error(error: FootnoteError) -> None:
 def with_footnote(action: Callable[[Footnote], Awaitable[Result]], **given: Any) -> Result:
     """Assemble the system, do one thing with it, and close it."""
     # Loaded here: `--help` and a wrong option need none of it, and it takes a second.
-    import asyncio  # noqa: PLC0415
-
     from bots.cli.logs import set_up_logs  # noqa: PLC0415
     from config.assembly import assemble  # noqa: PLC0415
     from config.settings import load  # noqa: PLC0415
@@ -65,8 +63,15 @@ def with_footnote(action: Callable[[Footnote], Awaitable[Result]], **given: Any)
         async with assemble(settings) as footnote:
             return await action(footnote)
 
+    return run(go())
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Ctrl-C cancels the work, which then leaves all as it should be, and ends the program without a word."""
+    import asyncio  # noqa: PLC0415 - see above
+
     try:
-        return asyncio.run(go())
+        return asyncio.run(work)
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None  # before typer sees it, which has its own ideas
 

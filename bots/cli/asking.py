@@ -105,12 +105,19 @@ def chat(*, thread: ChatThreadOption = "main") -> None:
     """Talk with the documents: the thread is remembered, also tomorrow. /help lists what else can be said."""
 
     async def talk(footnote: Footnote) -> None:
+        import asyncio  # noqa: PLC0415
+
         from bots.terminal.chat import Chat  # noqa: PLC0415
         from bots.terminal.lines import Lines  # noqa: PLC0415
 
         await footnote.check()
         interactive = sys.stdin is not None and sys.stdin.isatty() and not plain()
-        with Lines(prompt="\n> " if interactive else None) as lines:
-            await Chat(footnote, Thread(TERMINAL, thread), console(), lines, interactive=interactive).run()
+        warming = asyncio.create_task(footnote.warm())  # while the first question is being typed
+        try:
+            with Lines(prompt="\n> " if interactive else None) as lines:
+                await Chat(footnote, Thread(TERMINAL, thread), console(), lines, interactive=interactive).run()
+        finally:
+            warming.cancel()
+            await asyncio.gather(warming, return_exceptions=True)
 
     with_footnote(talk)

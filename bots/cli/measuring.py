@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
-from bots.cli.app import app, console, with_footnote
+from bots.cli.app import app, console, run, with_footnote
 from bots.cli.supplying import BaseOption, chosen
-from config.measuring import Exam, lines_of, measure
-from config.settings import load
-from rag.calibrating import FALSE_ANSWERS, Examples
 from rag.errors import BadSetting
-from rag.labelled import read_examples
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from config.assembly import Footnote
     from config.settings import Settings
     from rag.evaluation import Report
@@ -36,10 +32,13 @@ def evaluate(
     as_object: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure answers on labelled questions."""
+    from config.measuring import Exam, measure  # noqa: PLC0415 - `--help` needs none of it
+    from config.settings import load  # noqa: PLC0415
+
     exam = Exam(folder, queries or folder, leave_out, some)
-    reports = {"as set": asyncio.run(measure(load(), exam))}
+    reports = {"as set": run(measure(load(), exam))}
     if against:
-        reports[", ".join(against)] = asyncio.run(measure(changed(against), exam))
+        reports[", ".join(against)] = run(measure(changed(against), exam))
     if as_object:
         shown = {name: report.as_json() for name, report in reports.items()} if against else reports["as set"].as_json()
         print(json.dumps(shown))  # noqa: T201 - for programs
@@ -49,6 +48,8 @@ def evaluate(
 
 def changed(settings: list[str]) -> Settings:
     """The settings with these TABLE.KEY=VALUE on top. Raises BadSetting."""
+    from config.settings import load  # noqa: PLC0415
+
     tables: dict[str, dict[str, str]] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
@@ -60,6 +61,8 @@ def changed(settings: list[str]) -> Settings:
 
 
 def table_of(reports: dict[str, Report]) -> Table:
+    from rich.table import Table  # noqa: PLC0415
+
     table = Table("measure", *reports)
     columns = [report.as_json() for report in reports.values()]
     for name in columns[0]:
@@ -74,9 +77,13 @@ def calibrate(
     base: BaseOption = "",
     false_answers: Annotated[
         float, typer.Option("--false-answers", min=0, max=1, help="The share of unanswerable questions that may be answered.")
-    ] = FALSE_ANSWERS,
+    ] = 0.1,
 ) -> None:
     """Set how relevant a passage must be before a question is answered, for each base by itself."""
+    from config.measuring import lines_of  # noqa: PLC0415
+    from rag.calibrating import Examples  # noqa: PLC0415
+    from rag.labelled import read_examples  # noqa: PLC0415
+
     examples = read_examples(lines_of(labelled), str(labelled)) if labelled else None
 
     async def set_thresholds(footnote: Footnote) -> None:
@@ -90,8 +97,7 @@ def calibrate(
             answered = "" if math.isnan(found.answered) else f", {found.answered:.0%} of {found.answerable} answerable ones"
             console().print(
                 f"{name}: threshold {found.threshold:.3f}; it answers {found.false_answers:.0%} of {found.unanswerable} "
-                f"unanswerable questions{answered}.",
-                markup=False,
+                f"unanswerable questions{answered}."
             )
 
     with_footnote(set_thresholds)

@@ -7,23 +7,27 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import typer
 from pydantic import BaseModel
+from typer.core import TyperArgument, TyperOption
 
 from bots.cli.app import app
 from config.settings import BaseTable, RouteTable, Settings, SourceTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from pydantic.fields import FieldInfo
+    from typer.core import TyperCommand
 
 SETTINGS = """\
 # Settings
 
 <!-- Written by `python -m bots.cli.reference docs`: change config/settings.py instead. -->
+
+## Where settings are made
 
 Every setting has a default; none must be set. Settings stand in `footnote.toml` in the current folder (or where `FOOTNOTE_CONFIG` says), or in environment
 variables, which win. A key of a table is the variable `FOOTNOTE_TABLE__KEY`: `FOOTNOTE_RETRIEVAL__K=5` is the same as `k = 5` under `[retrieval]`. Secrets are
@@ -31,12 +35,12 @@ read from the environment alone. A key or variable that is not known stops the s
 
 A complete example is [footnote.example.toml](../footnote.example.toml).
 
-## Environment alone
+## Environment variables without a table
 
 | variable | default | what it is |
 |---|---|---|
 | `FOOTNOTE_CONFIG` | `footnote.toml` in the current folder | Path of the settings file. |
-| `FOOTNOTE_HOME` | `.footnote` beside `footnote.toml`, or in the current folder | Where the embedded default keeps its files. |
+| `FOOTNOTE_HOME` | `.footnote` beside `footnote.toml`, or in the current folder | Where the embedded default keeps its files. As `home` it may also stand in `footnote.toml`, above all tables. |
 | `DATABASE_URL` | a SQLite file in the home | A PostgreSQL or SQLite address. |
 """
 
@@ -45,39 +49,41 @@ COMMANDS = """\
 
 <!-- Written by `python -m bots.cli.reference docs`: change bots/cli instead. -->
 
-Exit status: 0 done, 1 it could not (one line says why), 2 wrong use. Commands that read questions also read them from a pipe, one a line, and print plain
-text there.
+## Exit status, pipes and Ctrl-C
+
+Exit status: 0 done, 1 it could not (one line says why), 2 wrong use, 130 interrupted. `ask` and `chat` also read questions from a pipe, one a line, and print
+plain text there. Ctrl-C ends any command at once and leaves everything consistent: an indexing run that was interrupted is finished by the next one.
 """
 
 
 def settings_page() -> str:
-    tables = [(name, field.annotation) for name, field in Settings.model_fields.items() if is_table(field.annotation)]
     parts = [SETTINGS]
-    parts += [section(f"[{name}]", table) for name, table in tables if table is not None]
+    for name, field in Settings.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            parts.append(section(f"[{name}]", field.annotation))
     parts += [
         section("[bases.NAME]", BaseTable),
-        section("A source, as a table: { path = …, link = … }", SourceTable),
+        section("A source of a base, as a table", SourceTable),
         section("[[routes]]", RouteTable),
     ]
     return "\n".join(parts)
 
 
-def is_table(annotation: object) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
 def section(title: str, table: type[BaseModel]) -> str:
+    about = (table.__doc__ or "").strip().rstrip(".")
+    heading = f"## {title}: {about[0].lower()}{about[1:]}"
     rows = [f"| `{name}` | {default_of(field)} | {values_of(field)} |" for name, field in table.model_fields.items()]
-    about = (table.__doc__ or "").strip()
-    return "\n".join([f"## {title}", "", about, "", "| key | default | what it does |", "|---|---|---|", *rows, ""])
+    return "\n".join([heading, "", "| key | default | what it does |", "|---|---|---|", *rows, ""])
 
 
 def default_of(field: FieldInfo) -> str:
     if field.is_required():
         return "must be set"
     value = field.default
-    shown = {None: "unset", True: "true", False: "false", "": "empty", (): "none"}.get(value, value)
-    return f"`{shown}`" if shown == value or isinstance(value, bool) else str(shown)
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    words: Mapping[object, str] = {None: "unset", "": "empty", (): "none"}
+    return words.get(value) or f"`{value}`"
 
 
 def values_of(field: FieldInfo) -> str:
@@ -87,32 +93,52 @@ def values_of(field: FieldInfo) -> str:
     return about
 
 
+def commands() -> Mapping[str, TyperCommand]:
+    group: Any = typer.main.get_command(app)  # typer's own click has no types for what a group holds
+    found: Mapping[str, TyperCommand] = group.commands
+    return {name: found[name] for name in sorted(found)}
+
+
 def commands_page() -> str:
-    group = typer.main.get_command(app)
-    names = sorted(group.commands)  # type: ignore[attr-defined] # a group has commands
-    return "\n".join([COMMANDS, *(f"## footnote {name}\n\n```text\n{help_of(name)}\n```\n" for name in names)])
+    return "\n".join([COMMANDS, *(command_section(name, command) for name, command in commands().items())])
 
 
-def help_of(name: str) -> str:
-    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined] # a group has commands
-    return "\n".join(lines_of(command, name)).rstrip()
+def command_section(name: str, command: TyperCommand) -> str:
+    usage = " ".join(
+        ["footnote", name, *("[OPTIONS]" for _ in options_of(command)[:1]), *map(shown_argument, arguments_of(command))]
+    )
+    rows = list(parameter_rows(command))
+    table = ["", "| argument or option | what it is |", "|---|---|", *rows] if rows else []
+    return "\n".join([f"## footnote {name}", "", (command.help or "").strip(), "", f"`{usage}`", *table, ""])
 
 
-def lines_of(command: typer.core.TyperCommand, name: str) -> Iterator[str]:
-    context = typer.Context(command, info_name=f"footnote {name}")
-    yield f"{' '.join(['footnote', name, *command.collect_usage_pieces(context)])}"
-    yield ""
-    yield (command.help or "").strip()
-    for parameter in command.params:
-        if isinstance(parameter, typer.core.TyperArgument):
-            yield f"  {parameter.make_metavar(context):<24} {parameter.help or ''}".rstrip()
-        elif isinstance(parameter, typer.core.TyperOption) and not parameter.hidden:
-            yield f"  {', '.join(parameter.opts):<24} {parameter.help or ''}".rstrip()
+def parameter_rows(command: TyperCommand) -> Iterator[str]:
+    for argument in arguments_of(command):
+        yield f"| `{shown_argument(argument)}` | {argument.help or ''} |"
+    for option in options_of(command):
+        takes = "" if option.is_flag else " …"
+        yield f"| {', '.join(f'`{name}{takes}`' for name in option.opts)} | {option.help or ''} |"
+
+
+def arguments_of(command: TyperCommand) -> list[TyperArgument]:
+    return [parameter for parameter in command.params if isinstance(parameter, TyperArgument)]
+
+
+def options_of(command: TyperCommand) -> list[TyperOption]:
+    return [parameter for parameter in command.params if isinstance(parameter, TyperOption) and not parameter.hidden]
+
+
+def shown_argument(argument: TyperArgument) -> str:
+    name = f"{(argument.name or '').upper()}{'…' if argument.nargs != 1 else ''}"
+    return name if argument.required else f"[{name}]"
+
+
+PAGES: Mapping[str, Callable[[], str]] = {"settings.md": settings_page, "commands.md": commands_page}
 
 
 def main(folder: str) -> None:
-    (Path(folder) / "settings.md").write_text(settings_page(), encoding="utf-8")
-    (Path(folder) / "commands.md").write_text(commands_page(), encoding="utf-8")
+    for name, page in PAGES.items():
+        (Path(folder) / name).write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

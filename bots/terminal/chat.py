@@ -11,6 +11,7 @@ from rich.text import Text
 from bots.commands import progressing, sources_of, summary
 from bots.terminal.render import as_text, growing, show
 from bots.terminal.trace import print_run
+from bots.terminal.wording import visible
 from rag.errors import FootnoteError
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Chat:
             self._say(f"{error.user_message}\n({error})")
 
     def _say(self, text: str) -> None:
-        self._console.print(Text(text), soft_wrap=True)
+        self._console.print(Text(visible(text)), soft_wrap=True)
 
     async def _greet(self) -> None:
         for base in self._footnote.names:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from bots.terminal.wording import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -28,8 +30,8 @@ def table_of(found: Iterable[Fate], width: int) -> Table:
     if wide:
         table.add_column("title", no_wrap=True, overflow="ellipsis", min_width=20)
     for fate in found:
-        cells = [Text(short_id(fate.id, LONGEST if wide else 24)), Text(fate.outcome)]
-        title = [Text(fate.title)] if wide else []
+        cells = [Text(visible(short_id(fate.id, LONGEST if wide else 24))), Text(fate.outcome)]
+        title = [Text(visible(fate.title))] if wide else []
         table.add_row(*cells, *scores_of(fate, ranks=wide), *title, style="" if fate.n else "dim")
     return table
 

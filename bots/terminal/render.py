@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.markdown import Markdown
 from rich.text import Text
 
+from bots.terminal.wording import visible
 from rag.abstaining import wording
 from rag.footers import entry, render
 from rag.text import well_formed
@@ -21,19 +22,19 @@ MARGIN = 4  # lines of the window that a growing draft leaves free: a longer one
 
 def growing(draft: str, height: int) -> RenderableType:
     """The newest lines of a draft."""
-    return Text("\n".join(draft.splitlines()[-max(1, height - MARGIN) :]))
+    return Text("\n".join(visible(draft).splitlines()[-max(1, height - MARGIN) :]))
 
 
 def show(answer: Answer, console: Console) -> None:
     """The answer as Markdown, what follows it as plain lines: a link must stay whole to be clickable."""
-    console.print(Markdown(answer.text))
+    console.print(Markdown(visible(answer.text)))
     if below := after(answer):
         console.print()
-        console.print(Text(below), soft_wrap=True)
+        console.print(Text(visible(below)), soft_wrap=True)
 
 
 def as_text(answer: Answer) -> str:
-    return "\n\n".join(part for part in (answer.text, after(answer)) if part)
+    return visible("\n\n".join(part for part in (answer.text, after(answer)) if part))
 
 
 def after(answer: Answer) -> str:

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from rich.table import Table
 from rich.text import Text
 
 from bots.terminal.fates import fates, rows, texts
 from bots.terminal.passages import table_of
+from bots.terminal.wording import (
+    TURN,
+    calls,
+    duration,
+    how_made,
+    reranked,
+    rounded,
+    sentence,
+    short,
+    support,
+    thresholds,
+    timed,
+    visible,
+    weighed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,11 +32,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bots.terminal.fates import Notes
-    from rag.types import Run, Step
+    from rag.types import Run
 
 LABEL = 12  # characters of the left column
 SHOWN = 20  # passages in the table, unless all are asked for
-TURN = 160  # characters of a turn of the history
 TOLD = {  # notes that have a place of their own on the page, by step
     "recall": {"turns"},
     "route": {"bases", "language", "history", "withheld"},
@@ -39,7 +53,7 @@ TOLD = {  # notes that have a place of their own on the page, by step
         "failed",
     }
     | {"tokens_in", "tokens_out"},
-    "search": {"bases", "dense", "terms", "lexical_weight", "candidates", "without_embedder"},
+    "search": {"bases", "dense", "terms", "trust", "candidates", "without_embedder"},
     "rerank": {"model", "passages", "scores", "left_over", "skipped"},
     "select": {"relevance", "kept", "copies", "not_among_the_first", "below_threshold", "thresholds", "over_budget", "cut"},
     "compose": {"strategy", "model", "question", "calls", "prompts", "tokens_in", "tokens_out", "finish", "seconds", "no_answer"},
@@ -114,13 +128,13 @@ class Page:
         search = self._of("search")
         if not search:
             return
-        weight = search.get("lexical_weight")
-        self._line(
-            "searched", f"base {', '.join(texts(search.get('bases')))}; weight of the words {weight}, of the meaning the rest"
-        )
+        trust = search.get("trust")
+        found = f"; its words were trusted {trust:.2f}, by how many of them were found" if isinstance(trust, float) else ""
+        self._line("searched", f"base {', '.join(texts(search.get('bases'))) or '(none)'}{found}")
         terms = search.get("terms")
+        several = isinstance(terms, Mapping) and len(terms) > 1
         for base, words in terms.items() if isinstance(terms, Mapping) else ():
-            self._line("by words", f"{counted(texts(words))}{f'  (base {base})' if len(terms) > 1 else ''}")  # type: ignore[arg-type] # a mapping, see above
+            self._line("by words", f"{weighed(words)}{f'  (base {base})' if several else ''}")
         without = search.get("without_embedder")
         self._line("by meaning", f"not at all: {without}" if without else str(search.get("dense", "")))
 
@@ -134,7 +148,7 @@ class Page:
         if rerank:
             said.insert(1, reranked(rerank))
         if "relevance" in select:
-            said.append(f"best relevance {select['relevance']}, threshold {thresholds(select)}")
+            said.append(f"relevance {rounded(select['relevance'])}, threshold {thresholds(select)}")
         self._line("passages", "; ".join(said))
         shown = found if self._full else found[: max(SHOWN, given)]
         if shown:
@@ -205,69 +219,24 @@ class Page:
         return self._notes.get(step, {})
 
     def _line(self, label: str, text: str, *, style: str = "") -> None:
-        line = Text(f"{label:<{LABEL}}", style="cyan").append(Text(" ".join(text.split()), style=style))
-        self._console.print(line, soft_wrap=True)
+        said = Text(visible(" ".join(text.split())), style=style)
+        if self._console.is_terminal:
+            self._console.print(in_columns(Text(label, style="cyan"), said))
+        else:
+            self._console.print(Text(f"{label:<{LABEL}}").append(said), soft_wrap=True)
 
     def _block(self, text: str) -> None:
-        self._console.print(Text("\n".join(f"{'':<{LABEL}}| {line}".rstrip() for line in text.splitlines())), soft_wrap=True)
+        text = visible(text)
+        if self._console.is_terminal:
+            self._console.print(in_columns(Text(), Text("\n".join(f"| {line}" for line in text.splitlines()))))
+        else:
+            self._console.print(Text("\n".join(f"{'':<{LABEL}}| {line}".rstrip() for line in text.splitlines())), soft_wrap=True)
 
 
-def how_made(condense: Notes) -> str:
-    """How the standalone question came to be, in words."""
-    by = f"by {condense['model']}" if condense.get("model") else ""
-    refused = ""
-    if condense.get("rejected"):
-        refused = f"{condense.get('model')}'s rewrite was rejected: {condense['rejected']}; "
-    elif condense.get("failed"):
-        refused = f"{condense.get('model')} failed: {condense['failed']}; "
-    if condense.get("how") == "rewritten":
-        return f"rewritten {by}".strip()
-    if condense.get("how") == "expanded":
-        return f"{refused}no model: words added from what was said before"
-    return f"{refused}as it was asked"
-
-
-def reranked(rerank: Notes) -> str:
-    if rerank.get("skipped"):
-        return f"reranking skipped: {rerank['skipped']}"
-    left = rerank.get("left_over")
-    late = f", {left} of them without a score, since time was up" if left else ""
-    return f"{rerank.get('passages')} reranked by {rerank.get('model')}{late}"
-
-
-def thresholds(select: Notes) -> str:
-    limits = select.get("thresholds")
-    return ", ".join(f"{value} ({base})" for base, value in limits.items()) if isinstance(limits, Mapping) and limits else "none"
-
-
-def counted(words: Sequence[str]) -> str:
-    return ", ".join(word if count == 1 else f"{word} ×{count}" for word, count in Counter(words).items()) or "none"
-
-
-def calls(compose: Notes) -> str:
-    number = compose.get("calls")
-    return "1 call" if number == 1 else f"{number} calls"
-
-
-def sentence(judged: Notes) -> str:
-    return short(judged.get("sentence", ""), TURN)
-
-
-def support(judged: Notes) -> str:
-    cosine = judged.get("cosine")
-    by_meaning = f", by meaning {cosine:.2f}" if isinstance(cosine, float) else ""
-    words = judged.get("lexical", 0.0)
-    return f"supported by words {words:.2f}{by_meaning}" if isinstance(words, float) else "support unknown"
-
-
-def timed(step: Step) -> str:
-    return f"{step.name} {duration(step.seconds)}{f' (failed: {step.error})' if step.error else ''}"
-
-
-def duration(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
-
-
-def short(value: object, limit: int) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= limit else f"{text[:limit].rstrip()} …"
+def in_columns(label: Text, said: Text) -> Table:
+    """A long text goes on under its own beginning."""
+    grid = Table.grid()
+    grid.add_column(width=LABEL)
+    grid.add_column(overflow="fold")
+    grid.add_row(label, said)
+    return grid

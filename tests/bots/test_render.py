@@ -1,0 +1,74 @@
+"""How an answer looks."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from bots.terminal.render import as_json, as_text, growing, show
+from rag.types import Answer, Source, SourcePlace
+
+LINK = "file:///srv/handbook/" + "a-long-folder/" * 12 + "leave.md#annual-leave"
+SOURCES = (Source(1, "handbook", "leave.md", "Leave", (SourcePlace("Annual leave", LINK),)),)
+ANSWER = Answer("Employees get **25 days** [1].\n\n- one\n- two", SOURCES, language="en")
+
+
+def printed(answer: Answer, width: int = 60) -> str:
+    out = StringIO()
+    show(answer, Console(file=out, width=width, force_terminal=True, no_color=True))
+    return re.sub(r"\x1b\[[\d;]*m", "", out.getvalue())
+
+
+def test_in_a_pipe_an_answer_is_its_text_and_the_footer() -> None:
+    assert as_text(ANSWER) == f"{ANSWER.text}\n\nSOURCES:\n[1] Leave — Annual leave ({LINK})"
+
+
+def test_in_a_window_markdown_is_rendered_and_a_link_stays_whole() -> None:
+    shown = printed(ANSWER)
+
+    assert "Employees get 25 days [1]." in shown
+    assert f"({LINK})" in shown
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "You may look at:"), ("pt", "Você pode consultar:"), ("xx", "You may look at:")]
+)
+def test_an_abstention_offers_the_nearest_documents_and_has_no_footer(language: str, words: str) -> None:
+    nearest = (
+        Source(1, "handbook", "leave.md", "Leave", (SourcePlace("", "https://x.org/leave"),)),
+        Source(2, "handbook", "b.md", ""),
+    )
+    answer = Answer("Nothing.", abstained=True, suggestions=nearest, language=language)
+
+    assert as_text(answer) == f"Nothing.\n\n{words}\n- Leave (https://x.org/leave)\n- b.md"
+    assert "SOURCES" not in printed(answer)
+
+
+def test_an_abstention_without_anything_near_is_its_text() -> None:
+    assert as_text(Answer("Nothing.", abstained=True)) == "Nothing."
+
+
+def test_a_growing_draft_shows_its_newest_lines() -> None:
+    shown = growing("\n".join(map(str, range(100))), 24)
+
+    assert str(shown).splitlines() == [str(number) for number in range(80, 100)]
+
+
+def test_an_answer_as_an_object_has_the_keys_that_programs_rely_on() -> None:
+    assert as_json(ANSWER) == {
+        "answer": ANSWER.text,
+        "abstained": False,
+        "sources": [{"n": 1, "title": "Leave", "link": LINK, "place": "Annual leave"}],
+        "standalone_question": "",
+        "passages": [],
+        "run": "",
+    }
+
+
+def test_nothing_that_a_terminal_obeys_comes_out_of_a_document() -> None:
+    answer = Answer("\x1b]0;pwned\x07Days: 25 \x1b[2J\x9b31m", SOURCES)
+
+    assert not re.search(r"[\x07\x1b\x9b]", as_text(answer) + printed(answer) + str(growing(answer.text, 24)))
