@@ -170,7 +170,7 @@ def test_the_lexical_weight_grows_with_how_much_of_the_question_is_found(letters
 def test_a_word_is_found_by_any_of_its_forms_and_counts_by_its_weight() -> None:
     one, two = candidate("one", 1.0, 0.0, "run"), candidate("two", 1.0, 0.0, "running run shoe")
     words = [Word(("running", "run"), 3), Word(("shoes", "shoe"), 1)]
-    assert Searched("b", words, [one, two, candidate("none", 0.0, 0.9)]).coverages() == [0.75, 1.0, 0.0]
+    assert Searched("b", words, [one, two, candidate("none", 0.0, 0.9)]).coverages() == [(0.5, 0.75), (1.0, 1.0), (0.0, 0.0)]
 
 
 def test_only_the_best_five_lexical_matches_tell_the_coverage() -> None:
