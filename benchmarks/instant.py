@@ -64,5 +64,5 @@ def answer_from(excerpts: Sequence[tuple[int, str]]) -> str:
 
 def beginning(text: str) -> str:
     """About twenty words, without what ends a sentence or begins a list."""
-    words = [word.strip(".!?;:`*_#|[]()<>-") for word in text.split()]
+    words = [word.strip(".!?;:`*_#|[]()<>-") for word in text[:300].split()]
     return " ".join([word for word in words if any(map(str.isalnum, word))][:20])

@@ -68,12 +68,14 @@ def words(text: str) -> list[str]:
 
 def terms(text: str, language: str = "") -> list[str]:
     """What a passage is indexed by: its words as they stand and their stems."""
-    return list(_terms(_tokens(text), language))
+    expand = _terms_of_word if text.isascii() else _terms_of
+    return list(chain.from_iterable(map(expand, _tokens(text), repeat(language))))
 
 
 def distinct_terms(text: str, language: str = "") -> frozenset[str]:
     """The same without order and number: half the work."""
-    return frozenset(_terms(set(_tokens(text)), language))
+    expand = _terms_of_word if text.isascii() else _terms_of  # the first is a call that Python itself remembers
+    return frozenset(chain.from_iterable(map(expand, set(_tokens(text)), repeat(language))))
 
 
 def question_terms(text: str, languages: Sequence[str]) -> list[str]:
