@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from rag.types import Lookup, Passage, Vector
 
 NEAREST = 3  # how many are offered as "you may look at" when nothing is answered
-_WORDS_TELL = 0.7
+_RERANKED = 0.6  # measured: better than half in every language, and by .01 across them
+_WORDS_TELL = 0.65  # of a passage's relevance, where the question's words are found
 _SPARE = 4  # passages fetched beyond those needed, to make up for copies
 
 
@@ -137,7 +139,7 @@ class Retriever:
         return {(base, passage.id): passage for base, part in zip(ids, found, strict=True) for passage in part}
 
     async def _reranked(self, lookup: Lookup, matches: list[Match], trace: Trace) -> list[Match]:
-        """The first ones in a new order: half by the reranker, half by the score so far (R16)."""
+        """The first ones in a new order: a little more by the reranker than by the score so far (R16)."""
         if self._reranker is None or not matches:
             return matches
         head, tail = matches[: self._settings.rerank_k], matches[self._settings.rerank_k :]
@@ -177,7 +179,7 @@ class Retriever:
 
 
 def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: float = 0.0) -> list[Match]:
-    """Half reranker, half score so far, each min-max normalised; a passage without a new score keeps its place so far.
+    """The reranker's score and the one so far, each min-max normalised; a passage without a new score keeps its place so far.
 
     The scores lie between `floor` and the best score so far, so that what was not reranked still comes after.
     """
@@ -186,7 +188,7 @@ def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: flo
     top = max(match.score for match in head)
     reranked = []
     for match, before, score in zip(head, prior, scores, strict=True):
-        mixed = before if score is None else (before + next(new)) / 2
+        mixed = before if score is None else _RERANKED * next(new) + (1 - _RERANKED) * before
         named = match.scores if score is None else {**match.scores, "rerank": score}
         relevance = relevance_of(named)
         reranked.append(replace(match, score=floor + (top - floor) * mixed, scores=named, relevance=relevance))
@@ -199,7 +201,7 @@ def relevance_of(scores: Mapping[str, float]) -> float:
     Where the question's words are found at all, how many of them stand in the passage tells most; where none is, as in
     a question in another language, nearness in sense alone does.
     """
-    words = _WORDS_TELL * scores["trust"]
+    words = _WORDS_TELL * math.sqrt(scores["trust"])
     return min(1.0, max(0.0, words * scores["coverage"] + (1 - words) * scores["cosine"]))
 
 

@@ -187,7 +187,7 @@ def test_equal_scores_are_all_at_the_top() -> None:
 # --- reranking ------------------------------------------------------------------------------------------------------
 
 
-async def test_a_reranker_changes_the_order_by_half() -> None:
+async def test_a_reranker_changes_the_order() -> None:
     reranker = ScriptedReranker({"cat-sleep": 0.9, "cat-food": 0.2})
     index = MemoryIndex(*ANIMALS)
     found = await Retriever(index, AnimalEmbedder(), reranker, ALONE).find(asked("How long do cats eat?"), ["b"], Trace("question"))
@@ -225,6 +225,11 @@ def test_passages_that_had_no_time_left_keep_their_place() -> None:
     assert order == ["0", "1", "2"]
     order = [match.passage.id for match in blended(ranked(1.0, 0.6, 0.2), [0.1, 0.9, None])]
     assert order == ["1", "0", "2"]
+
+
+def test_the_reranker_counts_a_little_more_than_the_order_so_far() -> None:
+    assert [match.passage.id for match in blended(ranked(1.0, 0.0), [0.0, 1.0])] == ["1", "0"]
+    assert [match.passage.id for match in blended(ranked(1.0, 0.5, 0.0), [0.6, 0.5, 1.0])] == ["0", "2", "1"]
 
 
 def test_blended_scores_stay_above_the_floor() -> None:
