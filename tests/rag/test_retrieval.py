@@ -229,7 +229,7 @@ def test_passages_that_had_no_time_left_keep_their_place() -> None:
 
 def test_the_reranker_counts_a_little_more_than_the_order_so_far() -> None:
     assert [match.passage.id for match in blended(ranked(1.0, 0.0), [0.0, 1.0])] == ["1", "0"]
-    assert [match.passage.id for match in blended(ranked(1.0, 0.5, 0.0), [0.6, 0.5, 1.0])] == ["0", "2", "1"]
+    assert [match.passage.id for match in blended(ranked(1.0, 0.5, 0.0), [0.6, 0.5, 1.0])] == ["2", "0", "1"]
 
 
 def test_blended_scores_stay_above_the_floor() -> None:
