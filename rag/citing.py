@@ -118,7 +118,7 @@ def _judged(n: int, given: Sequence[Match], sentence: str, verdict: Verdict) -> 
 
 
 def _shown(plain: str, group: Group) -> str:
-    return _LOOSE_STOP.sub(r"\1", plain[group.start : group.end])[:_SHOWN]
+    return _LOOSE_STOP.sub(r"\1", plain[group.start : min(group.end, group.start + _SHOWN)])
 
 
 async def _attached(plain: str, given: Sequence[Match], hinted: Sequence[int], support: Support) -> _Kept:

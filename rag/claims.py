@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rag.lexical import content_words
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 _BETWEEN = re.compile(r"[ \t]{0,8}[,，、;；]?[ \t]{0,8}")
 _LEAD_IN = re.compile(r"[:：]\W{0,4}$")
 _FEW_WORDS = 2  # content words: a claim of fewer says too little by itself
+_SHORT = 100  # characters: a longer sentence has more words than that
 _NEXT = 6  # sentences, items or rows that a lead-in may speak for
 _FEWEST_TO_ATTACH = 3
+_LONGEST, _STRIDE = 2_000, 1_000  # characters of a claim, and what stretches of an endless sentence differ by
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +52,18 @@ class Standing:
 def without_marks(text: str) -> tuple[str, list[Standing]]:
     """The text without its marks, and those that stood together as one."""
     parts: list[str] = []
-    found: list[Standing] = []
+    found: list[tuple[int, dict[int, None]]] = []
     done = length = 0
     for mark in marks(text):
         between = text[done : mark.start]
-        if found and found[-1].at == length and done and _BETWEEN.fullmatch(between):
-            found[-1] = Standing(length, (*found[-1].numbers, *mark.numbers))
-        else:
+        if not (found and found[-1][0] == length and _BETWEEN.fullmatch(between)):
             parts.append(between)
             length += len(between)
-            found.append(Standing(length, mark.numbers))
+            found.append((length, {}))
+        found[-1][1].update(dict.fromkeys(mark.numbers))
         done = mark.end
     parts.append(text[done:])
-    return "".join(parts), [Standing(one.at, tuple(dict.fromkeys(one.numbers))) for one in found]
+    return "".join(parts), [Standing(at, tuple(numbers)) for at, numbers in found]
 
 
 def groups(plain: str, found: Sequence[Standing]) -> list[Group]:
@@ -69,6 +71,7 @@ def groups(plain: str, found: Sequence[Standing]) -> list[Group]:
         return []
     parts = segments(plain)
     starts = [part.start for part in parts]
+    says_enough = lru_cache(maxsize=1000)(lambda text, least: len(content_words(text)) >= least)
     made: list[Group] = []
     for one in found:
         index = _segment_of(plain, one.at, parts, starts)
@@ -76,13 +79,22 @@ def groups(plain: str, found: Sequence[Standing]) -> list[Group]:
             made.append(Group(one.at, one.at, one.at, (), ()))
             continue
         part = parts[index]
-        previous = made[-1].at if made and made[-1].start == part.start else part.start
-        clause = plain[max(part.start, previous) : max(part.start, min(one.at, part.end))].strip()
-        alone = plain[part.start : part.end]
-        short = [text for text, least in ((clause, _FEW_WORDS), (alone, 1)) if len(content_words(text)) >= least]
-        claims = tuple(dict.fromkeys((*short, _sentence(plain, parts, index))))
-        made.append(Group(one.at, part.start, part.end, one.numbers, claims, part.block))
+        previous = made[-1].at if made and made[-1].block == part.block and made[-1].at > part.start else part.start
+        clause = plain[max(previous, one.at - _LONGEST) : min(one.at, part.end)].strip() if one.at > part.start else ""
+        start, end = _around(one.at, part)
+        alone = plain[start:end].strip()
+        short = [text for text, least in ((clause, _FEW_WORDS), (alone, 1)) if text and says_enough(text, least)]
+        whole = _sentence(plain, parts, index, alone)
+        made.append(Group(one.at, start, end, one.numbers, tuple(dict.fromkeys((*short, whole))), part.block))
     return made
+
+
+def _around(at: int, part: Segment) -> tuple[int, int]:
+    """The sentence, or of an endless one the stretch that a mark stands in."""
+    if part.end - part.start <= _LONGEST:
+        return part.start, part.end
+    start = part.start + max(0, (at - part.start) // _STRIDE - 1) * _STRIDE
+    return start, min(part.end, start + _LONGEST)
 
 
 def sentences_of(plain: str) -> list[Group]:
@@ -101,7 +113,7 @@ def sentences_of(plain: str) -> list[Group]:
                     part.start,
                     part.end,
                     (),
-                    (_sentence(plain, parts, index),),
+                    (_sentence(plain, parts, index, text[:_LONGEST]),),
                     part.block,
                 )
             )
@@ -119,25 +131,25 @@ def _before_stop(plain: str, part: Segment) -> int:
 def _segment_of(plain: str, at: int, parts: Sequence[Segment], starts: Sequence[int]) -> int | None:
     """A mark stands for what comes before it; at the start of a line, for what comes after it there."""
     before = bisect_left(starts, at) - 1
-    line_start = plain.rfind("\n", 0, at) + 1
-    if not plain[line_start:at].strip(" \t#>*-•.)0123456789"):
-        line_end = plain.find("\n", at)
-        if plain[at : line_end if line_end >= 0 else len(plain)].strip(" \t.,;:"):
+    line_start = plain.rfind("\n", max(0, at - _LONGEST), at) + 1
+    if (line_start or at < _LONGEST) and not plain[line_start:at].strip(" \t#>*-•.)0123456789"):
+        line_end = plain.find("\n", at, at + _LONGEST)
+        if plain[at : line_end if line_end >= 0 else at + _LONGEST].strip(" \t.,;:"):
             following = before if before >= 0 and parts[before].end > at else before + 1
             return following if following < len(parts) else None
     return before if before >= 0 else None
 
 
-def _sentence(plain: str, parts: Sequence[Segment], index: int) -> str:
+def _sentence(plain: str, parts: Sequence[Segment], index: int, text: str) -> str:
     """The sentence, with what it introduces, and with the one before it when it says too little alone."""
     part = parts[index]
-    text = plain[part.start : part.end]
     if _LEAD_IN.search(text[-8:]):
         following = parts[index + 1 : index + 1 + _NEXT]
-        text = "\n".join(
-            (text, *(plain[one.start : one.end] for one in following if one.kind != "prose" or one.block == part.block))
-        )
-    if index and len(content_words(text)) < _FEW_WORDS:
-        before = parts[index - 1]
-        text = f"{plain[before.start : before.end]} {text}"
+        text = "\n".join((text, *(_cut(plain, one) for one in following if one.kind != "prose" or one.block == part.block)))
+    if index and len(text) < _SHORT and len(content_words(text)) < _FEW_WORDS:
+        text = f"{_cut(plain, parts[index - 1])} {text}"
     return text
+
+
+def _cut(plain: str, part: Segment) -> str:
+    return plain[part.start : min(part.end, part.start + _LONGEST)]

@@ -89,6 +89,11 @@ class Support:
 
     async def judge(self, claims: Sequence[Claim], *, clearly: bool = False) -> list[Verdict]:
         """One verdict a claim, in order. Meaning is looked at only where the words do not suffice."""
+        distinct = {(claim.text, claim.passage.id): claim for claim in claims}
+        verdicts = dict(zip(distinct, await self._judged(list(distinct.values()), clearly=clearly), strict=True))
+        return [verdicts[claim.text, claim.passage.id] for claim in claims]
+
+    async def _judged(self, claims: Sequence[Claim], *, clearly: bool) -> list[Verdict]:
         floor = self.clear_lexical if clearly else self.lexical
         named = {claim.passage.id: claim.passage for claim in claims}
         passages = {name: Known(passage) for name, passage in named.items()}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"(`[^`\n]*`)|\s?[\[【［][\^#]?\d+(?:[,\s–-]+\d+)*[\]】］](?=(\w)?)")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_STRAY_FENCE = re.compile(r"`{3,}|~{3,}")
 _QUOTE = re.compile(r"^\s{0,3}>\s?", re.MULTILINE)
 _BLANKS = re.compile(r"\s+")
 _STOPS = re.compile(r"[\s.!?。！？…:：*_\"'”’»)）」|]*$")
@@ -127,6 +128,7 @@ def _before(found: Sequence[Sentence], part: Segment) -> Sentence | None:
 def _shown(raw: str) -> str:
     """On one line, without marks of its own (they would be taken for ours) and without half of a pair of Markdown signs."""
     text = _BLANKS.sub(" ", _MARK.sub(lambda match: match[1] or (" " if match[2] else ""), _QUOTE.sub("", raw))).strip()
+    text = _STRAY_FENCE.sub("", text).strip()
     for sign in ("**", "__", "`"):
         if text.count(sign) % 2:
             text = re.sub(rf"(?<=\w){re.escape(sign)}(?=\w)", " ", text).replace(sign, "")

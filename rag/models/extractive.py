@@ -1,7 +1,7 @@
 """Writes without a language model: the best supported sentences of the best passages, each with its mark.
 
 Measured with the right passage first among five: the gold answer stands in the text for 90 % of XQuAD (English, Chinese), 86 %
-(Spanish) and 91 % of FaQuAD, in about 300 characters (100 Chinese ones); across languages 86 to 91 % with an embedder.
+(Spanish) and 90 % of FaQuAD, in about 300 characters (100 Chinese ones); across languages 85 to 91 % with an embedder.
 """
 
 from __future__ import annotations

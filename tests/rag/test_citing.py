@@ -302,3 +302,26 @@ def test_whatever_a_model_writes_every_mark_that_is_shown_was_verified_and_is_nu
     assert {source.document for source in found.sources} <= {judged.document for judged in found.kept}
     assert found.abstained == (not shown)
     assert not re.search(r"[【［]\d", prose)
+
+
+@pytest.mark.parametrize(
+    "piece", ["[1]", "a [1]. ", "[[1]](", "25 days [1]. ", "字[1]", "- [1] a\n", "[1](x", "[1-3] a", "leave (see [9]) "]
+)
+def test_a_hostile_answer_is_cited_in_linear_time(piece: str) -> None:
+    """Quadratic work on 50,000 characters would run into the limit of the suite."""
+    assert cited(piece * (50_000 // len(piece))) is not None
+
+
+def test_marks_in_an_endless_sentence_are_judged_by_what_stands_near_them() -> None:
+    text = (
+        "and so on " * 500
+        + "employees get 25 days of annual leave [1] "
+        + "and so on " * 500
+        + "travel costs are refunded within 30 days [1] then"
+    )
+
+    found = cited(text)
+
+    assert len(found.kept) == 1
+    assert "annual leave [1] and" in found.text
+    assert "within 30 days then" in found.text
