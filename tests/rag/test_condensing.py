@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rag.condensing import Condenser, CondenseSettings
 from rag.errors import ModelRefused, ModelUnavailable
-from rag.expanding import expanded, salient
+from rag.expanding import expanded, salient, stands_alone
 from rag.guarding import lost_words, objection, trimmed
 from rag.lexical import content_words, words
 from rag.prompting import Prompts
@@ -390,3 +390,39 @@ def test_what_the_question_says_itself_is_not_added() -> None:
 def test_inflected_and_misspelt_words_are_not_lost() -> None:
     assert lost_words("How are the deployed databases migrated?", "migrating a database deployment?") == []
     assert lost_words("How do I roll back?", "and kafka brokers?") == ["kafka", "brokers"]
+
+
+TALK = [
+    Turn("user", "How do I create a partial index?"),
+    Turn("assistant", "Create a unique index over a subset of a table, as in Example 11.3 [1]."),
+]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does max_connections default to?",
+        "What is the capital of Mongolia?",
+        "How do I configure a Kubernetes ingress?",
+        "怎么设置 PostgreSQL 的最大连接数？",
+        "¿Cómo puedo actualizar un sistema Debian a la siguiente versión?",
+    ],
+)
+def test_a_question_that_names_something_new_stands_alone(question: str) -> None:
+    assert stands_alone(question, TALK)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "and can it be unique?",
+        "What about Oracle?",
+        "And in Canada?",
+        "What are the side effects?",
+        "Why?",
+        "¿y qué parámetro?",
+        "怎样创建？",
+    ],
+)
+def test_a_question_that_leans_on_what_was_said_does_not(question: str) -> None:
+    assert not stands_alone(question, TALK)
