@@ -30,7 +30,7 @@ class SourceTable(Table):
     """Where documents of a base come from, with the link that leads to each."""
 
     path: str = Field(description="A file, a folder or a glob, relative to footnote.toml.")
-    link: str = Field("", description="Link to a document: {path} is its path below the source's folder, {line} a line in it.")
+    link: str = Field("", description="Link to a document: {path} is its path relative to footnote.toml, {line} a line in it.")
     expandable: bool = Field(default=True, description="False: neighbouring passages are never added to a hit.")
 
 

@@ -82,8 +82,7 @@ def main() -> None:
         try:
             app()
         finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
     except FootnoteError as error:
         say_error(error)
         raise SystemExit(1) from None
@@ -91,6 +90,11 @@ def main() -> None:
         # the reader of our output is gone: nothing is left to say, and the interpreter shall not try to at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
+    except OSError as error:
+        log.debug("unexpected", exc_info=True)
+        where = f": {error.filename}" if error.filename else ""
+        print(f"footnote: {error.strerror or error}{where}.", file=sys.stderr)  # noqa: T201 - the one boundary
+        raise SystemExit(1) from None
     except Exception as error:
         log.debug("unexpected", exc_info=True)
         told = " ".join(f"{type(error).__name__}: {error}".split())
@@ -100,7 +104,13 @@ def main() -> None:
 
 
 def take_any_text() -> None:
-    """Whatever the locale, and whatever bytes come in or paths hold: nothing that is printed or read can fail over them."""
+    """Whatever the locale, and whatever bytes come in or paths hold: nothing that is printed or read can fail over them.
+
+    Where standard output or error is closed, what is printed there goes nowhere.
+    """
+    if sys.stdout is None or sys.stderr is None:
+        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for as long as the program runs
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
