@@ -6,7 +6,7 @@ from __future__ import annotations
 def main() -> None:
     """Nothing else is imported before Ctrl-C is ours: it ends the program without a word, whenever it comes."""
     try:
-        from bots.cli.app import main as run  # noqa: PLC0415 - see above
+        from bots.cli.commands import main as run  # noqa: PLC0415 - see above
 
         run()
     except KeyboardInterrupt:

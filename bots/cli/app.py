@@ -114,6 +114,3 @@ def take_any_text() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-
-
-from bots.cli import asking, measuring, operating, supplying  # noqa: E402, F401 - they add their commands to `app`

@@ -13,7 +13,7 @@ import typer
 from pydantic import BaseModel
 from typer.core import TyperArgument, TyperOption
 
-from bots.cli.app import app
+from bots.cli.commands import app
 from config.settings import BaseTable, RouteTable, Settings, SourceTable
 
 if TYPE_CHECKING:
