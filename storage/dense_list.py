@@ -20,6 +20,7 @@ FILES = ("vectors.f4", "signs.u8", "present.b1")
 EXACT = 4_000  # up to so many passages the product with all of them is quicker than looking at signs
 NOWHERE = 0xFFFF  # the distance of a passage without a vector
 RESCORED = 1_000  # .989 of the exact best twenty are among so many nearest by signs, at 100,000 passages
+FEWEST_RESCORED = 500  # .998 of them among so many, at 10,000
 
 
 class DenseBuilder:
@@ -74,7 +75,8 @@ class DenseList:
 
     def best(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         """The rows of the best cosines, best first, equal ones in order of their rows."""
-        rows = self._near(vector, max(RESCORED, 2 * limit))
+        enough = min(RESCORED, max(FEWEST_RESCORED, len(self._vectors) // 50))
+        rows = self._near(vector, max(enough, 2 * limit))
         return rows[np.argsort(-self.cosines(vector, rows), kind="stable")[:limit]]
 
     def _near(self, vector: NDArray[np.float32], many: int) -> NDArray[np.int64]:
