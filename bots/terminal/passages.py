@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from bots.terminal.fates import Fate
 
-WIDE = 125  # columns from which on titles, and the ranks in the two lists, fit in
+WIDE = 140  # columns from which on titles, and the ranks in the two lists, fit in
+OTHERS = 118  # columns that all but the title take then
 LONGEST = 34  # characters of a passage's id
 HEADINGS = ("score", "relev.", "words", "meaning", "cover", "rerank")
 
@@ -28,10 +29,10 @@ def table_of(found: Iterable[Fate], width: int) -> Table:
     for name in HEADINGS:
         table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     if wide:
-        table.add_column("title", no_wrap=True, overflow="ellipsis", min_width=20)
+        table.add_column("title", no_wrap=True)
     for fate in found:
         cells = [Text(visible(short_id(fate.id, LONGEST if wide else 24))), Text(fate.outcome)]
-        title = [Text(visible(fate.title))] if wide else []
+        title = [Text(beginning(visible(fate.title), width - OTHERS))] if wide else []
         table.add_row(*cells, *scores_of(fate, ranks=wide), *title, style="" if fate.n else "dim")
     return table
 
@@ -48,6 +49,10 @@ def scores_of(fate: Fate, *, ranks: bool) -> Iterator[str]:
         value = fate.scores.get(name)
         shown = "–" if value is None else f"{value:.{digits}f}"
         yield f"{shown} ({rank})" if ranks and rank else shown
+
+
+def beginning(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def short_id(passage: str, longest: int) -> str:

@@ -183,6 +183,20 @@ def test_a_row_holds_every_score_the_rank_in_each_list_and_the_title() -> None:
     assert re.search(r"(?m)^leave.md#0 .*  0\.970 +0\.47 +3\.2 \(1\) +0\.44 \(2\) +0\.50 +0\.81  Leave › Annual", page())
 
 
+@pytest.mark.parametrize("width", [80, 139, 140, 150, 220])
+def test_a_long_title_takes_no_room_from_scores_and_outcomes(width: int) -> None:
+    long = shown("leave.md#0", 0.97, "leave.md#0", "leave.md#1", title="Leave › " + "and all that there is to say of it " * 9)
+    select = replace(STEPS[5], notes={**STEPS[5].notes, "kept": [long]})
+
+    row = next(
+        line for line in page(replace(RUN, steps=(*STEPS[:5], select)), width=width).splitlines() if line.startswith("leave.md#0 ")
+    )
+
+    assert "given: [1] with 1 more" in row
+    for score in ("0.970", "0.47", "3.2", "0.44", "0.50", "0.81"):
+        assert score in row
+
+
 def test_passages_beyond_the_first_are_counted_and_shown_when_asked_for() -> None:
     assert "leave.md#29" not in page()
     assert "and 10 more, none of them given to the writer (--full shows them)" in page()
