@@ -167,10 +167,20 @@ def test_the_lexical_weight_grows_with_how_much_of_the_question_is_found(letters
     assert {each.candidate.id: each.score for each in fused.ranked} == pytest.approx({"one": 0.6 * trust, "two": 1 - 0.6 * trust})
 
 
-def test_a_word_is_found_by_any_of_its_forms_and_counts_by_its_weight() -> None:
-    one, two = candidate("one", 1.0, 0.0, "run"), candidate("two", 1.0, 0.0, "running run shoe")
-    words = [Word(("running", "run"), 3), Word(("shoes", "shoe"), 1)]
-    assert Searched("b", words, [one, two, candidate("none", 0.0, 0.9)]).coverages() == [(0.5, 0.75), (1.0, 1.0), (0.0, 0.0)]
+def test_a_word_is_found_by_any_of_its_forms_and_relevance_counts_the_question_s_own() -> None:
+    own, said = [Word(("running", "run"), 3), Word(("shoes", "shoe"), 3)], [Word(("park",), 1)]
+    found = [
+        candidate("one", 1.0, 0.0, "run"),
+        candidate("two", 1.0, 0.0, "running run shoe"),
+        candidate("three", 1.0, 0.0, "park"),
+    ]
+
+    assert Searched("b", own + said, found).coverages() == [
+        (1 / 3, (1 / 2 + 3 / 7) / 2),
+        (2 / 3, (1 + 6 / 7) / 2),
+        (1 / 3, (0 + 1 / 7) / 2),
+    ]
+    assert Searched("b", own[:1] + said, found).coverages()[2] == (1 / 2, (1 / 2 + 1 / 4) / 2)
 
 
 def test_only_the_best_five_lexical_matches_tell_the_coverage() -> None:
