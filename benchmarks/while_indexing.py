@@ -18,11 +18,12 @@ import sys
 import tempfile
 import time
 import uuid
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from corpus import dialogs, html_files, made_up_text, say
+from corpus import dialogs, documents, html_files, made_up_text, say
 from reporting import Bar, machine, verdict
 
 from config.assembly import Footnote, assemble
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 QUESTIONS = 9
+MADE_UP = "made-up text"
 FIRST, ALL = 40, 2_000  # files that are indexed before, and while questions are asked
 
 
@@ -50,12 +52,17 @@ def files_for(folder: Path) -> tuple[list[Path], str]:
         else:
             made.append(folder / "all" / f"{number:05}.md")
             made[-1].write_text(made_up_text(number, 12), "utf-8")
-    return made, "installed documentation" if len(real) == ALL else "made-up text"
+    return made, "installed documentation" if len(real) == ALL else MADE_UP
 
 
-def questions_on() -> list[str]:
-    text = "\n\n".join(made_up_text(number, 4) for number in range(20))
-    passages = [ready(each) for each in split(Document("d", "d", text, "d", language="en"), "default", SplitSettings())]
+def questions_on(origin: str) -> list[str]:
+    """Made of words of the first documents, so that they have answers."""
+    if origin == MADE_UP:
+        text = "\n\n".join(made_up_text(number, 4) for number in range(20))
+        first = [Document("d", "d", text, "d", language="en")]
+    else:
+        first = list(islice(documents(), 20))
+    passages = [ready(each) for document in first for each in split(document, "default", SplitSettings())]
     return [question for talk in dialogs(passages, QUESTIONS // 3) for question in talk]
 
 
@@ -80,7 +87,7 @@ async def measure(folder: Path, rounds: int, *, reranker: bool) -> list[Bar]:
         path.rename(shown / path.name)
     rest, during = [], []
     async with assemble(load(home=home, retrieval={"reranker": "local" if reranker else "none"})) as system:
-        questions = questions_on()
+        questions = questions_on(origin)
         await asked(system, questions)
         run = index(home)
         try:
