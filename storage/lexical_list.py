@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-K1, B = 1.5, 0.75
+K1, B = 0.9, 0.4  # measured on the labelled sets of all languages: every one gains over 1.5 and 0.75
 BUCKETS = 32  # postings are sorted one bucket of words at a time, so that memory stays bounded
 BLOCK = 64  # the best of every block bounds the best of all from below
 FILES = ("words.u8", "starts.i8", "rows.i4", "scores.f4")

@@ -24,7 +24,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("rag.splitting", (*CONTRACT, "rag.splitting", "rag.sources.version"), ("semantic_text_splitter",)),
     ("rag.lexical", (*CONTRACT, "rag.stopwords", "rag.languages", "rag.letters"), ("Stemmer",)),
     ("rag", ("rag",), ()),
-    ("storage", (*CONTRACT, "storage"), ("sqlalchemy", "alembic", "asyncpg", "bm25s", "numpy")),
+    ("storage", (*CONTRACT, "storage"), ("sqlalchemy", "alembic", "asyncpg", "numpy")),
     ("config.settings", ("rag.errors",), ("pydantic", "pydantic_settings")),
     ("config", ("config", "storage", "rag"), ()),
     ("bots.cli", OURS, ("typer", "rich", "structlog", "pydantic")),

@@ -47,7 +47,7 @@ def without_vectors(passages: Sequence[Indexed]) -> list[Indexed]:
     return [replace(each, vector=None) for each in passages]
 
 
-def bm25(passages: Sequence[Indexed], terms: Sequence[str], k1: float = 1.5, b: float = 0.75) -> dict[str, float]:
+def bm25(passages: Sequence[Indexed], terms: Sequence[str], k1: float = 0.9, b: float = 0.4) -> dict[str, float]:
     """Lucene's formula without its constant factor, by passage id."""
     held = {each.passage.id: Counter(each.passage.terms.split()) for each in passages}
     average = sum(counts.total() for counts in held.values()) / len(held)

@@ -19,6 +19,7 @@ from rag.errors import IndexMismatch, StoreUnavailable
 from rag.types import Candidate, Indexed, Search
 from storage import dense_list, generations, lexical_list, local_writer
 from storage.index_folder import IndexFolder, safe_name, store_errors
+from storage.lexical_list import K1, B
 from storage.local_index import LocalIndex
 from storage.local_writer import Session
 from storage.shelf import Reader, Shelf
@@ -445,7 +446,7 @@ def test_every_score_of_the_lexical_list_is_that_of_bm25s(tmp_path: Path) -> Non
         builder.add([lexical_list.postings(terms) for terms in passages[start : start + 100]])
     builder.finish()
     ours = lexical_list.LexicalList(tmp_path, len(passages))
-    theirs = bm25s.BM25()
+    theirs = bm25s.BM25(k1=K1, b=B)
     theirs.index([terms.split() for terms in passages], show_progress=False)
 
     for word in {word for terms in passages for word in terms.split()}:
