@@ -63,7 +63,7 @@ def settings_page() -> str:
             parts.append(section(f"[{name}]", field.annotation))
     parts += [
         section("[bases.NAME]", BaseTable),
-        section("A source of a base, as a table", SourceTable),
+        section("a source as a table", SourceTable),
         section("[[routes]]", RouteTable),
     ]
     return "\n".join(parts)
@@ -71,7 +71,7 @@ def settings_page() -> str:
 
 def section(title: str, table: type[BaseModel]) -> str:
     about = (table.__doc__ or "").strip().rstrip(".")
-    heading = f"## {title}: {about[0].lower()}{about[1:]}"
+    heading = f"## {about}: {title}"
     rows = [f"| `{name}` | {default_of(field)} | {values_of(field)} |" for name, field in table.model_fields.items()]
     return "\n".join([heading, "", "| key | default | what it does |", "|---|---|---|", *rows, ""])
 

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 PAGES = 60
 KILLS = 20
+SETTINGS = {  # short passages, and no reranker: a run takes long enough, and has nothing to do with it
+    "FOOTNOTE_RETRIEVAL__RERANKER": "none",
+    "FOOTNOTE_INDEXING__SIZE_MIN": "40",
+    "FOOTNOTE_INDEXING__SIZE_MAX": "160",
+}
 ROOMS = ("lamp", "rope", "sail", "helm", "mast", "keel")
 
 pytestmark = [
@@ -58,14 +63,14 @@ class Asking:
 def pages(tmp_path: Path) -> Terminal:
     (tmp_path / "pages").mkdir()
     write(tmp_path / "pages", 0)
-    return Terminal(tmp_path, {"FOOTNOTE_RETRIEVAL__RERANKER": "none"})  # it has nothing to do with what is tested
+    return Terminal(tmp_path, SETTINGS)
 
 
 def write(folder: Path, generation: int) -> None:
     """Each page has two passages, and each of them names the generation."""
     for number in range(PAGES):
         told = f"The {ROOMS[number % 6]} number {number} is kept in room {generation}. "
-        text = f"# Page {number}\n\n{told * 9}\n\n## More about it\n\n{told * 9}\n"
+        text = f"# Page {number}\n\n{told * 2}\n\n## More about it\n\n{told * 2}\n"
         (folder / f"{number}.md").write_text(text, encoding="utf-8")
 
 
