@@ -97,5 +97,5 @@ def source_of(documents: Sequence[LabelledDocument]) -> GivenDocuments:
 async def outcome_of(footnote: Footnote, question: LabelledQuestion) -> Outcome:
     answer, found = await footnote.conversation.examine(question.text, TERMINAL, question.history)
     cited = () if answer.abstained else tuple(source.document for source in answer.sources)
-    ranked = tuple(match.passage.document for match in found.ranked)
+    ranked = tuple(passage.document for match in found.ranked for passage in (match.passage, *match.copies))
     return Outcome(ranked, found.relevance, answer.text, answer.abstained, cited)

@@ -406,9 +406,11 @@ TALK = [
         "How do I configure a Kubernetes ingress?",
         "怎么设置 PostgreSQL 的最大连接数？",
         "¿Cómo puedo actualizar un sistema Debian a la siguiente versión?",
+        "¿Qué formatos de archivo se pueden leer?",
+        "如何重建索引？",
     ],
 )
-def test_a_question_that_names_something_new_stands_alone(question: str) -> None:
+def test_a_question_that_names_something_new_or_changes_the_language_stands_alone(question: str) -> None:
     assert stands_alone(question, TALK)
 
 
