@@ -6,10 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from rag import lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Kind: TypeAlias = Literal["prose", "item", "heading", "row", "code"]
+Kind: TypeAlias = Literal["prose", "item", "heading", "term", "row", "code"]
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}(?=[^`\n]*$)|~{3,})")
@@ -46,6 +48,7 @@ _SHORT = 60  # a title that stands on a line of its own above its text is no lon
 class Segment:
     """Characters `start` to `end` of a text: a sentence, a heading, a table's row, or code that is kept whole.
 
+    A term is a name or a signature alone on its line, above its description.
     `block` counts paragraphs, list items, tables and so on: sentences of one paragraph share it.
     """
 
@@ -62,13 +65,21 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 def segments(text: str) -> list[Segment]:
     found: list[Segment] = []
-    for block, (start, end, kind) in enumerate(_blocks(text)):
-        spans = [(start, end)] if kind in ("heading", "row", "code") else _sentences(text, start, end)
+    for block, (start, end, kind) in enumerate(_parts(text)):
+        spans = _sentences(text, start, end, kind) if kind in ("prose", "item") else [(start, end)]
         for first, last in spans:
             trimmed = _trim(text, first, last)
             if trimmed:
                 found.append(Segment(*trimmed, kind, block))
     return found
+
+
+def _parts(text: str) -> Iterator[tuple[int, int, Kind]]:
+    for start, end, kind in _blocks(text):
+        if kind == "prose":
+            yield from lines.parts(text, start, end)
+        else:
+            yield start, end, kind
 
 
 # --- blocks ---------------------------------------------------------------------------------------------------------
@@ -170,7 +181,15 @@ def _is_title(above: str, below: str) -> bool:
 # --- sentences ------------------------------------------------------------------------------------------------------
 
 
-def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _sentences(text: str, start: int, end: int, kind: Kind) -> Iterator[tuple[int, int]]:
+    first = start
+    for last in lines.breaks(text, start, end) if kind == "prose" else ():
+        yield from _between_breaks(text, first, last)
+        first = last
+    yield from _between_breaks(text, first, end)
+
+
+def _between_breaks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     first = start
     for match in _STOP.finditer(text, _after_marker(text, start, end), end):
         wide = match["wide"] is not None

@@ -11,6 +11,7 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
+_WIDE = re.compile("[\u2e80-\ud7a3\uf900-\uffef\U00020000-\U0003ffff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -44,3 +45,8 @@ def estimated_tokens(text: str) -> int:
     unspaced = len(_UNSPACED.findall(text))
     plain = len(text.encode("ascii", "ignore"))
     return math.ceil(plain * 0.3 + unspaced + (len(text) - plain - unspaced) * 0.6)
+
+
+def width(text: str) -> int:
+    """In columns: a character of Chinese, Japanese or Korean takes two."""
+    return len(text) if text.isascii() else len(text) + len(_WIDE.findall(text))

@@ -1,29 +1,34 @@
-"""Sentences taken out of passages, and put together again so that they read well and stay Markdown."""
+"""Sentences taken out of passages, with what each needs beside it to be understood."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from rag.lexical import detect, terms
 from rag.sentences import segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from rag.sentences import Kind, Segment
     from rag.types import Excerpt
 
 _MARK = re.compile(r"(`[^`\n]*`)|\s?[\[【［][\^#]?\d+(?:[,\s–-]+\d+)*[\]】］](?=(\w)?)")
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _STRAY_FENCE = re.compile(r"`{3,}|~{3,}")
 _QUOTE = re.compile(r"^\s{0,3}>\s?", re.MULTILINE)
 _BLANKS = re.compile(r"\s+")
-_STOPS = re.compile(r"[\s.!?。！？…:：*_\"'”’»)）」|]*$")
 _DELIMITER_ROW = re.compile(r"^\s*\|[\s|:-]+\|?\s*$")
-_WIDE = re.compile(r"[\u2e80-\ud7a3\uf900-\uffef]")
-_LEAD_IN = re.compile(r"[:：]\W{0,4}$")
+_LEAD_IN = re.compile(
+    r"(?:[:：]\W{0,4}|\b(?:for example|for instance|e\.g\.|such as|as follows|like this|por ejemplo|por exemplo|zum Beispiel|"
+    r"par exemple|например)[,.:]?|(?:例如|比如|如下|如下所示|たとえば|例えば)[，,。]?)$",
+    re.IGNORECASE,
+)
+_COMPLETE = re.compile(r"[.!?。！？…।؟](?:[\"'”’»)）\]」』】*_`]|\s)*$")
+_DIRECTIVE = re.compile(r"\.\. [\w:-]+::|:[\w-]+: ")  # of reStructuredText that is read as it stands
+_ROLE = re.compile(r":(?:[a-z]{1,20}:){1,2}`[~!]?([^`<\n]{1,100})(?:<[^>`\n]{0,100}>)?`")
 _POINTS_BACK = re.compile(
     r"(?:(?:he|she|it|they|his|her|its|their|this|these|that|those|such|however|therefore|thus|but|so|also|instead|otherwise|then|"
     r"él|ella|ellos|ellas|esto|este|esta|estos|estas|eso|ese|esa|sin embargo|además|por eso|pero|así|también|"
@@ -36,14 +41,16 @@ _POINTS_BACK = re.compile(
 )
 _NEAR = 0.8
 _LONGEST_CODE = 600
+_BRACKETS = (("(", ")"), ("（", "）"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
     """One sentence (item, row, block of code) of excerpt `n`: as it is shown, with the terms of its surroundings.
 
-    `rank` is the excerpt's, from 0, `index` the sentence's place in it. `before` is the one before it in its paragraph,
-    or the lead-in of its list; `header` the table's first rows.
+    `rank` is the excerpt's, from 0, `index` the sentence's place in it. `before` is the one before it in its paragraph, or
+    what leads in to its list, table or code; `header` the table's first rows. `term` is the name that it describes, where
+    that stands directly above it, `heading` what it stands under.
     """
 
     n: int
@@ -58,49 +65,100 @@ class Sentence:
     title_terms: frozenset[str]
     before: Sentence | None = field(default=None, repr=False)
     header: tuple[str, ...] = ()
+    term: str = ""
+    heading: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it only leads in to what follows it."""
+        return self.kind in ("prose", "item") and _LEAD_IN.search(self.text[-20:]) is not None
+
+    @property
+    def is_complete(self) -> bool:
+        return self.kind != "prose" or _COMPLETE.search(self.text[-8:]) is not None
 
 
 def sentences_of(excerpt: Excerpt, rank: int) -> list[Sentence]:
-    """Headings, and rows that only head a table, are context, no sentences."""
-    passage = excerpt.passage
-    language = (passage.language if passage else "") or detect(excerpt.text)
-    title_terms = frozenset(terms(excerpt.title, language))
-    heading_terms = frozenset(terms(passage.headings[-1], language)) if passage and passage.headings else frozenset()
-    found: list[Sentence] = []
-    table: list[str] = []
+    """Headings, terms, and rows that only head a table, are context, no sentences."""
+    reader = _Reader(excerpt, rank)
     parts = segments(excerpt.text)
-    for index, part in enumerate(parts):
-        raw = excerpt.text[part.start : part.end]
-        if part.kind == "heading":
-            heading_terms = frozenset(terms(raw, language))
-            continue
-        table = _table(table, parts, index, raw)
+    for index in range(len(parts)):
+        reader.read(parts, index)
+    return reader.found
+
+
+class _Reader:
+    """What was read so far of one excerpt."""
+
+    def __init__(self, excerpt: Excerpt, rank: int) -> None:
+        passage = excerpt.passage
+        self.found: list[Sentence] = []
+        self._excerpt, self._rank = excerpt, rank
+        self._language = (passage.language if passage else "") or detect(excerpt.text)
+        self._title_terms = self._terms(excerpt.title)
+        self._heading = passage.headings[-1] if passage and passage.headings else ""
+        self._section = self._under = self._terms(self._heading)
+        self._term = ""
+        self._lead: Sentence | None = None
+        self._table: list[str] = []
+
+    def read(self, parts: Sequence[Segment], index: int) -> None:
+        part = parts[index]
+        raw = self._excerpt.text[part.start : part.end]
+        if part.kind in ("heading", "term"):
+            self._enter(part.kind, _shown(raw).lstrip("# "))
+            return
+        self._table = _table(self._table, parts, index, raw)
         text = raw if part.kind == "code" else _shown(raw)
-        if (
-            not any(c.isalnum() for c in text)
-            or (part.kind == "row" and raw in table)
-            or (part.kind == "code" and len(text) > _LONGEST_CODE)
-        ):
-            continue
-        before = _before(found, part)
-        words = frozenset(terms(text, language))
-        found.append(
-            Sentence(
-                excerpt.n,
-                rank,
-                index,
-                part.block,
-                part.kind,
-                text,
-                language,
-                words,
-                heading_terms,
-                title_terms,
-                before,
-                tuple(table),
-            )
+        if part.kind == "code" and len(text) > _LONGEST_CODE:
+            self._lead = None
+        elif not _says_nothing(part.kind, text) and not (part.kind == "row" and raw in self._table):
+            self._take(part, index, text)
+
+    def _enter(self, kind: Kind, text: str) -> None:
+        self._heading, self._lead = text, None
+        self._term = text if kind == "term" else ""
+        if kind == "heading":
+            self._section = frozenset()
+        self._under = self._section | self._terms(text)
+        if kind == "heading":
+            self._section = self._under
+
+    def _take(self, part: Segment, index: int, text: str) -> None:
+        last = self.found[-1] if self.found else None
+        same = last is not None and part.block == last.block and part.kind != "row"
+        before = last if same else self._lead if part.kind in ("item", "code", "row") else None
+        sentence = Sentence(
+            self._excerpt.n,
+            self._rank,
+            index,
+            part.block,
+            part.kind,
+            text,
+            self._language,
+            self._terms(text),
+            self._under,
+            self._title_terms,
+            before,
+            tuple(self._table),
+            self._term,
+            self._heading or self._excerpt.title,
         )
-    return found
+        self._term = ""
+        self.found.append(sentence)
+        if sentence.is_open or part.kind == "prose":
+            self._lead = sentence if sentence.is_open or not sentence.is_complete else None
+        elif part.kind == "code":
+            self._lead = None
+
+    def _terms(self, text: str) -> frozenset[str]:
+        return frozenset(terms(text, self._language))
+
+
+def _says_nothing(kind: Kind, text: str) -> bool:
+    """Signs alone, a directive, or a word alone on its line: the cell of a table that was flattened, "Note"."""
+    is_word = kind == "prose" and text.isascii() and " " not in text and text[-1:].isalnum()
+    return is_word or not any(c.isalnum() for c in text) or _DIRECTIVE.match(text) is not None
 
 
 def _table(table: list[str], parts: Sequence[Segment], index: int, raw: str) -> list[str]:
@@ -112,31 +170,40 @@ def _table(table: list[str], parts: Sequence[Segment], index: int, raw: str) -> 
     return [*table, raw] if len(table) == 1 and _DELIMITER_ROW.match(raw) else table
 
 
-def _before(found: Sequence[Sentence], part: Segment) -> Sentence | None:
-    last = found[-1] if found else None
-    if last is None or (part.block == last.block and part.kind != "row"):
-        return last
-    if part.kind in ("item", "code", "row"):
-        if _LEAD_IN.search(last.text[-8:]):
-            return last
-        return (
-            last.before if last.kind == part.kind and last.before is not None and _LEAD_IN.search(last.before.text[-8:]) else None
-        )
-    return None
-
-
 def _shown(raw: str) -> str:
     """On one line, without marks of its own (they would be taken for ours) and without half of a pair of Markdown signs."""
-    text = _BLANKS.sub(" ", _MARK.sub(lambda match: match[1] or (" " if match[2] else ""), _QUOTE.sub("", raw))).strip()
-    text = _STRAY_FENCE.sub("", text).strip()
+    text = _ROLE.sub(r"`\1`", _QUOTE.sub("", raw))
+    text = _BLANKS.sub(" ", _MARK.sub(lambda match: match[1] or (" " if match[2] else ""), text)).strip()
+    text = re.sub(r"::$", ":", _STRAY_FENCE.sub("", text).strip())
     for sign in ("**", "__", "`"):
         if text.count(sign) % 2:
             text = re.sub(rf"(?<=\w){re.escape(sign)}(?=\w)", " ", text).replace(sign, "")
-    return text
+    for opening, closing in _BRACKETS:
+        if text.startswith(opening) and closing not in text:
+            text = text[1:]
+        if text.rstrip(".。").endswith(closing) and opening not in text:
+            text = "".join(text.rsplit(closing, 1))
+    if text.endswith("”") and "“" not in text and text.count("”") % 2:
+        text = text[:-1]
+    return text.strip()
+
+
+def continuation(sentence: Sentence, found: Sequence[Sentence]) -> list[Sentence]:
+    """What a sentence leads in to: the code, the list or the table below it, the rest of its paragraph.
+
+    `found` holds the sentences of its excerpt.
+    """
+    following = [one for one in found if one.index > sentence.index]
+    if not following or following[0].before is not sentence:
+        return []
+    first = following[0]
+    if first.kind in ("prose", "code") or first.block == sentence.block:
+        return [first] if sentence.is_open or first.kind == "code" else []
+    return list(takewhile(lambda one: one.kind == first.kind and one.before is sentence, following))
 
 
 def needs_the_one_before(sentence: Sentence) -> bool:
-    return sentence.kind in ("item", "code", "row") or _POINTS_BACK.match(sentence.text) is not None
+    return sentence.kind in ("item", "code", "row") or (not sentence.term and _POINTS_BACK.match(sentence.text) is not None)
 
 
 def is_near_copy(sentence: Sentence, other: Sentence) -> bool:
@@ -144,52 +211,3 @@ def is_near_copy(sentence: Sentence, other: Sentence) -> bool:
     larger = max(len(sentence.terms), len(other.terms)) or 1
     shared = len(sentence.terms & other.terms)
     return shared / larger >= _NEAR or (shared == smaller and smaller > 3)  # noqa: PLR2004 - a few common words are no copy
-
-
-# --- put together ---------------------------------------------------------------------------------------------------
-
-
-def quoted(chosen: Sequence[Sentence], longest: int) -> Iterator[str]:
-    """Piece by piece: by passage, the best one first, in the passage's order, each sentence with its mark."""
-    order = {n: at for at, n in enumerate(dict.fromkeys(sentence.n for sentence in chosen))}
-    previous: Sentence | None = None
-    for sentence in sorted(set(chosen), key=lambda one: (order[one.n], one.index)):
-        yield _between(previous, sentence) + _marked(sentence, longest, previous)
-        previous = sentence
-
-
-def _between(previous: Sentence | None, sentence: Sentence) -> str:
-    if previous is None:
-        return ""
-    if previous.n == sentence.n and previous.block == sentence.block:
-        return "" if _WIDE.match(previous.text[-1]) else " "
-    if previous.n == sentence.n and previous.kind == sentence.kind and sentence.kind in ("item", "row"):
-        return "\n"
-    return "\n\n"
-
-
-def _marked(sentence: Sentence, longest: int, previous: Sentence | None) -> str:
-    mark = f"[{sentence.n}]"
-    if sentence.kind == "code":
-        return f"{_fenced(sentence.text)}\n{mark}"
-    text = sentence.text if len(sentence.text) <= longest else _shortened(sentence.text, longest)
-    stop = _STOPS.search(text)
-    at = stop.start() if stop else len(text)
-    marked = f"{text[:at]}{'' if _WIDE.match(text[at - 1 : at]) else ' '}{mark}{text[at:]}"
-    same_table = previous is not None and previous.kind == "row" and previous.header == sentence.header and previous.n == sentence.n
-    return "\n".join((*(() if same_table else sentence.header), marked))
-
-
-def _fenced(text: str) -> str:
-    """In a fence that has an end: a passage may begin or stop within one."""
-    opening = _FENCE.match(text)
-    if opening is None:
-        return f"```\n{text}\n```"
-    ended = text.rpartition("\n")[2].strip().startswith(opening[1]) and "\n" in text
-    return text if ended else f"{text}\n{opening[1]}"
-
-
-def _shortened(text: str, longest: int) -> str:
-    cut = text[:longest]
-    at_word = cut.rpartition(" ")[0] if " " in cut[longest // 2 :] else cut
-    return f"{at_word.rstrip(' ,;:，；：')}…"

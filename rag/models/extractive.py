@@ -15,7 +15,9 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from rag.lexical import question_terms
-from rag.models.extracting import Sentence, is_near_copy, needs_the_one_before, quoted, sentences_of
+from rag.models.extracting import Sentence, continuation, is_near_copy, needs_the_one_before, sentences_of
+from rag.models.quoting import quoted
+from rag.text import width
 from rag.types import Usage
 
 if TYPE_CHECKING:
@@ -31,6 +33,12 @@ _PASSAGE = 0.3  # what the whole passage's coverage adds
 _RELATIVE = 0.6  # further sentences score at least this much of the best one
 _COVERED = 0.4  # below this share of the question in any sentence its meaning is asked for: another language, other words
 _MEANING = 0.6
+_FRAGMENT = 0.15  # what a line without an end costs that is no sentence: a caption, a row of a flattened table
+_ENDLESS = 0.15  # and what each further such length costs of a sentence that is too long
+_UNINTRODUCED = 0.3  # code with no word before it
+_ANOTHER = 0.75  # the same for a sentence of another passage than the first one's
+_MOST_ITEMS = 6
+_LONG = 400  # columns of a sentence that is still read with ease
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,8 @@ class ExtractiveSettings:
     """
 
     sentences: int = 3
-    characters: int = 500
+    characters: int = 560
+    longest: int = 480
     covered: float = 0.15
     cosine: float = 0.1
 
@@ -70,7 +79,7 @@ class ExtractiveWriter:
     async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """Consume under `contextlib.aclosing`. Raises ModelError where the embedder does."""
         scored = await self._scored(prompt.question, prompt.excerpts)
-        for piece in quoted(self._chosen(scored), self._settings.characters):
+        for piece in quoted(self._chosen(scored), min(self._settings.longest, self._settings.characters)):
             yield piece
         yield Usage(self.name, finish="stop")
 
@@ -92,18 +101,52 @@ class ExtractiveWriter:
     def _chosen(self, ranked: Sequence[_Scored]) -> list[Sentence]:
         """The best sentence, and those nearly as good, as long as there is room."""
         fitting = [one for one in ranked if one.passage >= self._settings.covered or one.cosine >= self._settings.cosine]
+        read = _by_excerpt(ranked)
         chosen: list[Sentence] = []
+        best = 0.0
         for one in fitting:
-            if len(chosen) >= self._settings.sentences or one.score < _RELATIVE * fitting[0].score:
+            if len(chosen) >= self._settings.sentences or one.score < _RELATIVE * best:
                 break
-            taken = [sentence for sentence in _with_context(one.sentence) if sentence not in chosen]
-            room = self._settings.characters - sum(len(sentence.text) for sentence in chosen)
-            if sum(len(sentence.text) for sentence in taken) > room:
-                taken = [one.sentence]
-            if chosen and (len(one.sentence.text) > room or any(is_near_copy(one.sentence, other) for other in chosen)):
+            if one.sentence in chosen or (chosen and one.sentence.n != chosen[0].n and one.score < _ANOTHER * best):
                 continue
-            chosen.extend(taken)
-        return chosen
+            taken = [sentence for sentence in self._whole(one.sentence, read[one.sentence.n], chosen) if sentence not in chosen]
+            if taken and not (chosen and any(is_near_copy(one.sentence, other) for other in chosen)):
+                best = best or one.score
+                chosen.extend(taken)
+        return chosen or [one.sentence for one in fitting[:1]]
+
+    def _whole(self, sentence: Sentence, read: Sequence[Sentence], chosen: Sequence[Sentence]) -> list[Sentence]:
+        """A sentence with all that it needs; nothing where that cannot be had, or where there is no room for it."""
+        following = continuation(sentence, read)
+        context = _with_context(sentence)
+        if _room_taken(context) > self._settings.characters and sentence.kind != "code":
+            context = [sentence]
+        if _room_taken([*context, *following]) > self._settings.characters or len(following) > _MOST_ITEMS:
+            following = []
+        if (sentence.is_open and not following) or (chosen and not self._has_room(chosen, [*context, *following[:1]])):
+            return []
+        return [*context, *following]
+
+    def _has_room(self, chosen: Sequence[Sentence], further: Sequence[Sentence]) -> bool:
+        """One block of code is enough. A sentence more than the limit is let in where the last one needs it."""
+        together = list(dict.fromkeys((*chosen, *further)))
+        return (
+            sum(one.kind == "code" for one in together) <= 1
+            and sum(one.kind in ("prose", "item") for one in (*chosen, *further[:-1])) <= self._settings.sentences
+            and _room_taken(together) <= self._settings.characters
+        )
+
+
+def _by_excerpt(ranked: Sequence[_Scored]) -> dict[int, list[Sentence]]:
+    read: dict[int, list[Sentence]] = {}
+    for sentence in sorted((one.sentence for one in ranked), key=lambda sentence: sentence.index):
+        read.setdefault(sentence.n, []).append(sentence)
+    return read
+
+
+def _room_taken(sentences: Sequence[Sentence]) -> int:
+    """In characters. Code is looked at, not read."""
+    return sum(len(one.text) for one in sentences if one.kind != "code")
 
 
 def _with_context(sentence: Sentence) -> list[Sentence]:
@@ -160,5 +203,13 @@ def _score(asked: _Asked, sentence: Sentence, said: frozenset[str]) -> _Scored:
     own = asked.share(sentence.terms)
     with_headings = asked.share(sentence.terms, sentence.heading_terms, sentence.title_terms)
     passage = asked.share(said)
-    score = with_headings + _PASSAGE * passage - _RANK * sentence.rank
+    score = with_headings + _PASSAGE * passage - _RANK * sentence.rank - _flaw(sentence)
     return _Scored(sentence, own, with_headings, passage, score)
+
+
+def _flaw(sentence: Sentence) -> float:
+    """What makes a sentence hard to read, whatever it says."""
+    if sentence.kind == "code":
+        return 0.0 if sentence.before is not None else _UNINTRODUCED
+    longer = width(sentence.text) / _LONG - 1
+    return (0.0 if sentence.is_complete or sentence.is_open else _FRAGMENT) + _ENDLESS * min(2.0, max(0.0, longer))

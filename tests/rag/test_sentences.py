@@ -71,6 +71,53 @@ def test_a_title_on_a_line_of_its_own_is_no_part_of_the_sentence_below() -> None
     ] == ("History of the League")
 
 
+@pytest.mark.parametrize(
+    "term",
+    [
+        "awaitable asyncio.gather(*aws, return_exceptions=False)",
+        "max_connections (integer)",
+        "row_factory",
+        "--with-assertions",
+        "int PyList_Size(PyObject *list) -> int",
+    ],
+)
+def test_a_name_alone_on_its_line_is_no_part_of_its_description(term: str) -> None:
+    text = f"It ends here.\n{term}\nSays what it does for everybody who asks for it. More."
+
+    assert [(segment.kind, text[segment.start : segment.end]) for segment in segments(text)] == [
+        ("prose", "It ends here."),
+        ("term", term),
+        ("prose", "Says what it does for everybody who asks for it."),
+        ("prose", "More."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He called gather()\nand went home.",
+        "The list is read by\nrow_factory\nand nothing else.",
+        "The new run() function was added in spring. It returns an object. (Contributed by Ann in issue 1.)\nExamples follow.",
+    ],
+)
+def test_a_line_within_a_sentence_is_no_term(text: str) -> None:
+    assert {segment.kind for segment in segments(text)} == {"prose"}
+
+
+def test_a_line_that_ends_long_before_the_margin_ends_a_sentence() -> None:
+    long = "The lines of this paragraph reach the margin of the page, as those of a wrapped text do"
+
+    assert sentences(f"{long}\n{long.lower()}\nand end\nTable 3.5\nThe next {long.lower()}.") == [
+        f"{long}\n{long.lower()}\nand end",
+        "Table 3.5",
+        f"The next {long.lower()}.",
+    ]
+
+
+def test_a_colon_at_the_end_of_a_line_ends_what_it_leads_in_with() -> None:
+    assert sentences("例如，按如下所示：\n$ journalctl -b\n操作") == ["例如，按如下所示：", "$ journalctl -b\n操作"]
+
+
 def test_sentences_of_one_paragraph_share_a_block_and_others_do_not() -> None:
     assert [segment.block for segment in segments("One. Two.\n\nThree.")] == [0, 0, 1]
 
@@ -85,7 +132,29 @@ def test_every_character_that_is_not_blank_stands_in_exactly_one_sentence(text: 
     assert all(text[start:end] == text[start:end].strip() for start, end in spans)
 
 
-@pytest.mark.parametrize("piece", ["a", ".", ". ", "a\n", '."', "`", "- a\n", "```\n", " ", "a.b. ", "*", "|\n", "。」"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        ".",
+        ". ",
+        "a\n",
+        '."',
+        "`",
+        "- a\n",
+        "```\n",
+        " ",
+        "a.b. ",
+        "*",
+        "|\n",
+        "。」",
+        "f(\n",
+        "f(a)\nB",
+        "x\nf(a)\nB\n",
+        "a:\n",
+        "((",
+    ],
+)
 def test_a_hostile_text_is_read_in_linear_time(piece: str) -> None:
     """Quadratic work on 100,000 characters would run into the limit of the suite."""
     assert sentence_spans(piece * (100_000 // len(piece))) is not None
