@@ -20,6 +20,7 @@ _MARK = re.compile(r"(`[^`\n]*`)|\s?[\[【［][\^#]?\d+(?:[,\s–-]+\d+)*[\]】�
 _STRAY_FENCE = re.compile(r"`{3,}|~{3,}")
 _QUOTE = re.compile(r"^\s{0,3}>\s?", re.MULTILINE)
 _BLANKS = re.compile(r"\s+")
+_WRAPPED = re.compile(r"(?<=[\u2e80-\ud7a3\uf900-\uffef])[ \t]*\n[ \t]*(?=[\u2e80-\ua4cf\uf900-\uffef])")  # no blank stood there
 _DELIMITER_ROW = re.compile(r"^\s*\|[\s|:-]+\|?\s*$")
 _LEAD_IN = re.compile(
     r"(?:[:：]\W{0,4}|\b(?:for example|for instance|e\.g\.|such as|as follows|like this|por ejemplo|por exemplo|zum Beispiel|"
@@ -172,7 +173,7 @@ def _table(table: list[str], parts: Sequence[Segment], index: int, raw: str) -> 
 
 def _shown(raw: str) -> str:
     """On one line, without marks of its own (they would be taken for ours) and without half of a pair of Markdown signs."""
-    text = _ROLE.sub(r"`\1`", _QUOTE.sub("", raw))
+    text = _ROLE.sub(r"`\1`", _WRAPPED.sub("", _QUOTE.sub("", raw)))
     text = _BLANKS.sub(" ", _MARK.sub(lambda match: match[1] or (" " if match[2] else ""), text)).strip()
     text = re.sub(r"::$", ":", _STRAY_FENCE.sub("", text).strip())
     for sign in ("**", "__", "`"):

@@ -35,6 +35,7 @@ _COVERED = 0.4  # below this share of the question in any sentence its meaning i
 _MEANING = 0.6
 _FRAGMENT = 0.15  # what a line without an end costs that is no sentence: a caption, a row of a flattened table
 _ENDLESS = 0.15  # and what each further such length costs of a sentence that is too long
+_ASKS = 0.2  # a question is no answer
 _UNINTRODUCED = 0.3  # code with no word before it
 _ANOTHER = 0.75  # the same for a sentence of another passage than the first one's
 _MOST_ITEMS = 6
@@ -212,4 +213,5 @@ def _flaw(sentence: Sentence) -> float:
     if sentence.kind == "code":
         return 0.0 if sentence.before is not None else _UNINTRODUCED
     longer = width(sentence.text) / _LONG - 1
-    return (0.0 if sentence.is_complete or sentence.is_open else _FRAGMENT) + _ENDLESS * min(2.0, max(0.0, longer))
+    asks = _ASKS if sentence.text.endswith(("?", "？", "؟")) else 0.0
+    return asks + (0.0 if sentence.is_complete or sentence.is_open else _FRAGMENT) + _ENDLESS * min(2.0, max(0.0, longer))

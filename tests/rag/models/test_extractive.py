@@ -225,6 +225,18 @@ async def test_a_sentence_of_another_passage_must_be_nearly_as_good() -> None:
     assert await answer("How many days a year is annual leave?", given) == "Annual leave is 25 days a year for everybody [1]."
 
 
+async def test_a_sentence_that_asks_is_no_answer() -> None:
+    given = excerpts("What is the capital of a state called? The capital of a state is called Solvig.")
+
+    assert await answer("What is the capital of a state called?", given) == "The capital of a state is called Solvig [1]."
+
+
+async def test_chinese_lines_that_were_wrapped_are_joined_without_a_blank() -> None:
+    given = excerpts("公司每年提供二十五天带薪年\n假给所有员工。", language="zh")
+
+    assert await answer("公司每年提供多少天带薪年假？", given) == "公司每年提供二十五天带薪年假给所有员工[1]。"
+
+
 async def test_restructured_text_that_is_read_as_it_stands_loses_its_roles_and_directives() -> None:
     given = excerpts(".. audit-event:: importer.glob self importer.glob\n\nThe importer calls :func:`~importer.glob` at night.")
 
