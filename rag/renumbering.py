@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rag.code_spans import pieces
 from rag.labels import place_of
+from rag.lexical import words
 from rag.marks import is_wide, marks
 from rag.types import Source
 
@@ -24,6 +25,8 @@ _RESERVED = str.maketrans("", "", OPEN + CLOSE)
 _BRACKETS = str.maketrans("", "", "[]［］〔〕【】")
 _LABEL = re.compile(rf"\[([^\[\]\n]{{1,300}})\]([ ]?{OPEN})")
 
+_SEVERAL = 2
+_BEGINNING = 60  # characters of a sentence that tell where it stands
 _MOST_PLACES = 3  # of one document in the footer
 _MOST_COPIES = 1  # further documents that say the same, with a mark of their own (R20)
 _BLANKS = " \t"
@@ -38,10 +41,10 @@ class Numbering:
         self._numbers: dict[tuple[str, str], int] = {}
         self._passages: dict[int, list[Passage]] = {}
 
-    def of(self, n: int) -> list[int]:
-        """The numbers of passage n's document, and of others with the very same text."""
+    def of(self, n: int, said: str) -> list[int]:
+        """The numbers of passage n's document, and of others with the very same text; `said` tells the place in it."""
         match = self._given[n - 1]
-        numbers = [self._number(match.passage)]
+        numbers = [self._number(part_of(match, said))]
         for copy in match.copies:
             if len(numbers) > _MOST_COPIES:
                 break
@@ -61,6 +64,16 @@ class Numbering:
         return n
 
 
+def part_of(match: Match, said: str) -> Passage:
+    """Of several passages joined, the one that a sentence rests on: that is where its footnote leads (R31)."""
+    if len(match.parts) < _SEVERAL:
+        return match.passage
+    start, told = said.strip()[:_BEGINNING], frozenset(words(said))
+    return max(
+        match.parts, key=lambda part: (start in part.text, len(told.intersection(words(part.text))), part.id == match.passage.id)
+    )
+
+
 def _places(passages: Sequence[Passage]) -> tuple[SourcePlace, ...]:
     return tuple(dict.fromkeys(map(place_of, passages)))[:_MOST_PLACES]
 
@@ -72,7 +85,7 @@ def rewritten(plain: str, kept: Sequence[tuple[Group, Sequence[int]]], numbering
     for group, passages in kept:
         before = plain[done : group.at]
         after = plain[group.at : group.at + 1]
-        numbers = dict.fromkeys(number for n in passages for number in numbering.of(n))
+        numbers = dict.fromkeys(number for n in passages for number in numbering.of(n, plain[group.start : group.end]))
         done = group.at
         if numbers:
             parts.extend((_spaced(before), "".join(f"{OPEN}{number}{CLOSE}" for number in numbers)))

@@ -188,7 +188,8 @@ class Match:
     """A passage and how well it answers one question: `score` orders, `scores` names each part of it.
 
     `relevance`, between 0 and 1, means the same for every question: thresholds cut on it. After context expansion
-    the passage may be several joined ones: `members` holds their ids. `copies` are passages that say the same.
+    the passage may be several joined ones: `members` holds their ids, `parts` the passages themselves, each with its own
+    place. `copies` are passages that say the same.
     """
 
     passage: Passage
@@ -197,6 +198,7 @@ class Match:
     scores: Mapping[str, float] = field(default_factory=dict)
     members: tuple[str, ...] = ()
     copies: tuple[Passage, ...] = ()
+    parts: tuple[Passage, ...] = ()
 
 
 # --- answering ------------------------------------------------------------------------------------------------------

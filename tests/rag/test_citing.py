@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -111,6 +111,17 @@ def test_passages_of_one_document_share_an_entry_that_names_each_place() -> None
         SourcePlace("Leave › Annual", "https://docs.example/leave.html#annual"),
     )
     assert sources[1].places == (SourcePlace("p. 3", "https://docs.example/travel.pdf#page=3"),)
+
+
+def test_of_passages_that_were_joined_the_footnote_leads_to_the_one_the_sentence_stands_in() -> None:
+    whole = replace(LEAVE, text=f"{LEAVE.text}\n{SICK.text}")
+    joined = Match(whole, 1.0, members=(LEAVE.id, SICK.id), parts=(LEAVE, SICK))
+
+    found = [
+        cited(f"{text} [1].", given=[joined]).sources[0].link for text in ("Sick leave needs a doctor's note", "Employees get 25 days")
+    ]
+
+    assert found == [SICK.link, LEAVE.link]
 
 
 def test_a_range_and_a_list_of_numbers_are_judged_one_by_one() -> None:
