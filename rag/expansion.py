@@ -158,8 +158,16 @@ def _joined(run: Sequence[_Stretch], known: dict[int, Passage | None]) -> Match:
         return best
     return replace(
         best,
-        passage=replace(best.passage, text=joined_text(members), start=members[0].start, end=members[-1].end),
+        passage=replace(
+            best.passage, text=joined_text(members), start=members[0].start, end=members[-1].end, terms=_joined_terms(members)
+        ),
         relevance=max(stretch.hit.relevance for stretch in run),
         members=tuple(passage.id for passage in members),
+        parts=tuple(members),
         copies=tuple(copy for stretch in run for copy in stretch.hit.copies),
     )
+
+
+def _joined_terms(members: Sequence[Passage]) -> str:
+    """Those of all members, so that nobody has to read the joined text again; "" where they are not known of each."""
+    return " ".join(member.terms for member in members) if all(member.terms for member in members) else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import chain
 from operator import add
 from threading import Lock
 from typing import TYPE_CHECKING, Final
@@ -49,6 +49,9 @@ _LETTERS: Final = rf"[^\W{DENSE}]+(?:[{MARKS}]+[^\W{DENSE}]*)*"
 _TOKEN: Final = re.compile(
     rf"[CcFf](?:\+\+|\#)(?![\w+\#])|{_LETTERS}(?:(?:[.\-]|(?<=\d),(?=\d)){_LETTERS})*|[{HAN_KANA}]+|[{HANGUL}]+|[{SPACELESS}]+"
 )
+_PLAIN_TOKEN: Final = re.compile(r"[CcFf](?:\+\+|\#)(?![\w+\#])|\w+(?:(?:[.\-]|(?<=\d),(?=\d))\w+)*")
+_ASCII_TOKEN: Final = re.compile(_PLAIN_TOKEN.pattern, re.ASCII)
+_NOT_PLAIN: Final = re.compile(f"[{DENSE}{MARKS}]")
 _ODD: Final = re.compile("[\u00ad\u200b-\u200f\u2010-\u2012\u2060\ufeff]")  # seen by nobody, or a hyphen
 _HYPHENS: Final = "\u2010\u2011\u2012"
 _PARTS: Final = re.compile(r"[^\W_]+(?:[" + MARKS + r"]+[^\W_]*)*")
@@ -57,6 +60,7 @@ _THOUSANDS: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _CLUSTER: Final = re.compile(rf"[{SPACELESS}]")
 _DENSE_CHARACTERS: Final = characters(DENSE)
 _SHORTEST_STEM = 3
+_MOST_KNOWN = 60_000  # tokens of a language
 
 _stemming = Lock()  # a stemmer holds state while it works
 
@@ -68,14 +72,12 @@ def words(text: str) -> list[str]:
 
 def terms(text: str, language: str = "") -> list[str]:
     """What a passage is indexed by: its words as they stand and their stems."""
-    expand = _terms_of_word if text.isascii() else _terms_of
-    return list(chain.from_iterable(map(expand, _tokens(text), repeat(language))))
+    return list(_terms(_tokens(text), language))
 
 
 def distinct_terms(text: str, language: str = "") -> frozenset[str]:
     """The same without order and number: half the work."""
-    expand = _terms_of_word if text.isascii() else _terms_of  # the first is a call that Python itself remembers
-    return frozenset(chain.from_iterable(map(expand, set(_tokens(text)), repeat(language))))
+    return frozenset(_terms(set(_tokens(text)), language))
 
 
 def question_terms(text: str, languages: Sequence[str]) -> list[str]:
@@ -98,9 +100,13 @@ def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:
 
 def content_words(text: str, language: str = "") -> list[str]:
     """The distinct words of a text without its stop words, in order."""
-    language = language or detect(text)
+    return list(_content_words(text, language or detect(text)))
+
+
+@lru_cache(maxsize=256)  # one turn asks several times for those of its question and of each sentence of its answer
+def _content_words(text: str, language: str) -> tuple[str, ...]:
     kept = (part for token in _tokens(text) for part in _without_stops(token, language))
-    return list(dict.fromkeys(_terms(kept, "")))
+    return tuple(dict.fromkeys(_terms(kept, "")))
 
 
 def is_stop(word: str, language: str) -> bool:
@@ -108,20 +114,38 @@ def is_stop(word: str, language: str) -> bool:
 
 
 def _tokens(text: str) -> list[str]:
-    if not text.isascii():
-        if not unicodedata.is_normalized("NFKC", text):
-            text = unicodedata.normalize("NFKC", text)
-        if _ODD.search(text):
-            text = _ODD.sub(lambda odd: "-" if odd[0] in _HYPHENS else "", text)
-    return _TOKEN.findall(text)
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text)
+    if not unicodedata.is_normalized("NFKC", text):
+        text = unicodedata.normalize("NFKC", text)
+    if _ODD.search(text):
+        text = _ODD.sub(lambda odd: "-" if odd[0] in _HYPHENS else "", text)
+    return (_TOKEN if _NOT_PLAIN.search(text) else _PLAIN_TOKEN).findall(text)
 
 
 def _terms(tokens: Iterable[str], language: str) -> Iterable[str]:
-    return chain.from_iterable(map(_terms_of, tokens, repeat(language)))
+    return chain.from_iterable(map(_known(language).__getitem__, tokens))
 
 
-def _terms_of(token: str, language: str) -> tuple[str, ...]:
-    return _pairs(token) if token[0] in _DENSE_CHARACTERS else _terms_of_word(token, language)
+class _Known(dict[str, tuple[str, ...]]):
+    """The terms of the tokens met so far, so that Python is not called for each: texts say the same words again and again."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        if token[0] in _DENSE_CHARACTERS:
+            return _pairs(token)  # whole sentences, seldom met again
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        self[token] = found = tuple(dict.fromkeys(chain.from_iterable(_forms_of_word(token, self._language))))
+        return found
+
+
+@lru_cache(maxsize=8)
+def _known(language: str) -> _Known:
+    return _Known(language)
 
 
 def _pairs(run: str) -> tuple[str, ...]:
@@ -140,18 +164,15 @@ def _clusters(run: str) -> list[str]:
     return clusters
 
 
-@lru_cache(maxsize=100_000)
-def _terms_of_word(token: str, language: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(_forms_of_word(token, language))))
-
-
 def _forms(token: str, language: str) -> Iterable[tuple[str, ...]]:
     return zip(_pairs(token)) if token[0] in _DENSE_CHARACTERS else _forms_of_word(token, language)
 
 
-@lru_cache(maxsize=10_000)
 def _forms_of_word(token: str, language: str) -> tuple[tuple[str, ...], ...]:
     """A token and its parts, each as the word that it is and the stem of that."""
+    if token.isalpha() and token.islower():
+        folded, stem = fold(token), _stem(token, language)
+        return ((folded, stem) if stem and stem != folded else (folded,),)
     spelled = [token, *_parts(token)]
     if _THOUSANDS.fullmatch(token):
         spelled.append(token.replace(",", "").replace(".", ""))
@@ -175,7 +196,7 @@ def _stem(word: str, language: str) -> str:
 
 @lru_cache(maxsize=len(_STEMMERS))
 def _stemmer(name: str) -> Stemmer.Stemmer:
-    return Stemmer.Stemmer(name)
+    return Stemmer.Stemmer(name, 0)  # without its own memory, which costs more than it saves here
 
 
 def _without_stops(token: str, language: str) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ def within_budget(matches: Sequence[Match], budget: int, hits: Mapping[str, Matc
     first = hits.get(matches[0].passage.id, matches[0])
     text = cut(first.passage.text, budget)
     dropped = [match.passage.id for match in matches[1:]]
-    return [replace(first, passage=replace(first.passage, text=text))], dropped, True
+    return [replace(first, passage=replace(first.passage, text=text, terms=""))], dropped, True
 
 
 def cut(text: str, budget: int) -> str:

@@ -128,13 +128,14 @@ class Support:
 
 class Known:
     """What a passage says, as words, stems and numbers; its title and headings are part of it. Worked out when asked for:
-    of a sentence that stands in the passage, neither the stems nor the language matter.
+    of a sentence that stands in the passage, neither the stems nor the language matter. An indexed passage has its terms.
     """
 
     def __init__(self, passage: Passage) -> None:
         self._passage = passage
         self._text = passage.embedded
-        self.words = distinct_terms(self._text)
+        self._indexed = frozenset(passage.terms.split(" ")) if passage.terms else frozenset()
+        self.words = self._indexed or distinct_terms(self._text)
 
     @cached_property
     def language(self) -> str:
@@ -146,7 +147,7 @@ class Known:
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        return distinct_terms(self._text, self.language)
+        return self._indexed or distinct_terms(self._text, self.language)
 
     @cached_property
     def numbers(self) -> frozenset[str]:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -82,6 +83,15 @@ async def test_few_calls_are_made_for_many_hits() -> None:
     index = index_of(*passages)
     await expand(index, [hit(passage) for passage in passages if passage.ordinal in {3, 5}], "both", 1300)
     assert len(index.neighbour_calls) <= 12
+
+
+async def test_a_joined_passage_has_the_terms_of_all_its_members() -> None:
+    passages = [replace(passage, terms=f"t{passage.ordinal} all") for passage in document("d", [100] * 3)]
+    (match,) = await expand(index_of(*passages), [hit(passages[1])], "both", 320)
+    assert set(match.passage.terms.split()) == {"t0", "t1", "t2", "all"}
+    unknown = [passages[0], passages[1], replace(passages[2], terms="")]
+    (match,) = await expand(index_of(*unknown), [hit(passages[1])], "both", 320)
+    assert not match.passage.terms
 
 
 def test_overlap_is_not_repeated_in_the_joined_text() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rag.intake import ready
 from rag.support import Claim, SentenceSimilarity, Support, numbers
 from rag.types import Passage
 
@@ -46,10 +47,10 @@ def support(cosine: float) -> Support:
     ],
 )
 async def test_words_and_numbers_support_a_claim(claim: str, supported: bool) -> None:  # noqa: FBT001 - the expected outcome
-    [verdict] = await Support().judge([Claim(claim, ENGLISH)])
-
-    assert verdict.supported is supported
-    assert bool(verdict.reason) is not supported
+    for passage in (ENGLISH, ready(ENGLISH)):  # as it was read, and as it was indexed: with its terms
+        [verdict] = await Support().judge([Claim(claim, passage)])
+        assert verdict.supported is supported
+        assert bool(verdict.reason) is not supported
 
 
 async def test_across_languages_a_lower_cosine_is_enough_than_within_one() -> None:
