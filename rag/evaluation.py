@@ -177,14 +177,23 @@ def _run(ordered: Sequence[tuple[float, int]], at: int) -> int:
 
 def contains(text: str, answers: Collection[str]) -> bool:
     """Whether one of the answers stands in the text as whole words, whatever the case, punctuation and spacing."""
-    told = f" {plain(text)} "
+    told = plain(text)
     return any(_stands_in(plain(answer), told) for answer in answers)
 
 
 def _stands_in(answer: str, told: str) -> bool:
-    if not answer:
-        return False
-    return (answer if _UNSPACED.search(answer) else f" {answer} ") in told
+    at = told.find(answer) if answer else -1
+    while at >= 0:
+        before, after = told[at - 1 : at], told[at + len(answer) : at + len(answer) + 1]
+        if not (_goes_on(before, answer[0]) or _goes_on(answer[-1], after)):
+            return True
+        at = told.find(answer, at + 1)
+    return False
+
+
+def _goes_on(one: str, next_one: str) -> bool:
+    """Whether a word goes on from one character to the next: a character of a script without spaces ends any word."""
+    return one.isalnum() and next_one.isalnum() and not (_UNSPACED.match(one) or _UNSPACED.match(next_one))
 
 
 def plain(text: str) -> str:

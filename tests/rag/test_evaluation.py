@@ -154,3 +154,8 @@ def test_the_shared_sets_are_read(name: str) -> None:
     with (SHARED / name / "queries.jsonl").open(encoding="utf-8") as queries:
         questions = read_questions(queries)
     assert all(one.relevant <= ids for one in questions)
+
+
+@pytest.mark.parametrize(("answer", "held"), [("11", True), ("拿下", True), ("1", False), ("分，最", True), ("1 1", False)])
+def test_a_number_within_chinese_text_is_a_word_of_its_own(answer: str, held: bool) -> None:  # noqa: FBT001 - the expectation
+    assert contains("他拿下 11 分，最高。", [answer]) is held
