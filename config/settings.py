@@ -170,8 +170,8 @@ class Settings(BaseSettings):
 
     @property
     def root(self) -> Path:
-        """The folder that sources are relative to."""
-        return self.config.parent.resolve() if self.config else Path.cwd()
+        """The folder that sources are relative to: that of footnote.toml, else the one that holds the home."""
+        return (self.config or self.home).resolve().parent
 
     @property
     def database(self) -> str:

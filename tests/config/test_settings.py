@@ -115,3 +115,14 @@ def test_the_database_password_is_not_in_what_is_printed(home: Path, monkeypatch
     assert "sesame" not in repr(load())
     assert load().database == "postgresql://me:sesame@localhost/x"
     assert home.exists()
+
+
+def test_without_a_file_sources_are_relative_to_what_holds_the_home_wherever_the_command_is_given(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOOTNOTE_HOME", str(home / "kept"))
+    (home / "elsewhere").mkdir()
+    here = load().root
+    monkeypatch.chdir(home / "elsewhere")
+
+    assert here == load().root == home
