@@ -68,10 +68,12 @@ def part_of(match: Match, said: str) -> Passage:
     """Of several passages joined, the one that a sentence rests on: that is where its footnote leads (R31)."""
     if len(match.parts) < _SEVERAL:
         return match.passage
-    start, told = said.strip()[:_BEGINNING], frozenset(words(said))
-    return max(
-        match.parts, key=lambda part: (start in part.text, len(told.intersection(words(part.text))), part.id == match.passage.id)
-    )
+    start = said.strip()[:_BEGINNING]
+    likely = [part for part in match.parts if start in part.text] or match.parts
+    if len(likely) == 1:
+        return likely[0]
+    told = frozenset(words(said))
+    return max(likely, key=lambda part: (len(told.intersection(words(part.text))), part.id == match.passage.id))
 
 
 def _places(passages: Sequence[Passage]) -> tuple[SourcePlace, ...]:

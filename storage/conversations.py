@@ -14,7 +14,7 @@ from rag.types import Run, Turn
 from storage.columns import new_id
 from storage.encoding import from_run, from_sources, to_steps
 from storage.schema import answers, questions, runs, threads, turns
-from storage.statements import Together, bound, insert
+from storage.statements import Asked, Together, bound, insert
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,6 +42,7 @@ class DatabaseMemory:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._recalled = Asked(_RECALL)
         self._thread = _thread(database.dialect)
         self._answered = _answered(database.dialect)
         self._failed = _failed(database.dialect)
@@ -52,7 +53,7 @@ class DatabaseMemory:
         asked = {"thread": thread_key(thread), "limit": min(turns, 1_000_000)}
 
         def work(connection: Connection) -> list[Turn]:
-            return [_turn(row) for row in reversed(connection.execute(_RECALL, asked).all())]
+            return [_turn(row) for row in reversed(self._recalled.rows(connection, asked))]
 
         return await self._database.read(work)
 
@@ -258,7 +259,7 @@ def _turn_values(key: str, turn: Turn, now: datetime) -> dict[str, object]:
     }
 
 
-def _turn(row: Row[*tuple[Any, ...]]) -> Turn:
+def _turn(row: Sequence[Any]) -> Turn:
     role, text, speaker, bases, said_at = row
     return Turn(role, text, speaker, tuple(bases), said_at)
 

@@ -19,6 +19,7 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.pool import NullPool
 
 from rag.errors import BadSetting
+from storage.statements import driver
 
 if TYPE_CHECKING:
     import sqlite3
@@ -160,11 +161,12 @@ def _commit(connection: Connection, jobs: Sequence[_Job]) -> list[tuple[_Job, An
 
 
 def _apart(connection: Connection, job: _Job) -> Any:
-    connection.exec_driver_sql("SAVEPOINT job")
+    direct = driver(connection)
+    direct.execute("SAVEPOINT job")
     outcome = _outcome(connection, job)
     if isinstance(outcome, Exception):
-        connection.exec_driver_sql("ROLLBACK TO job")
-    connection.exec_driver_sql("RELEASE job")
+        direct.execute("ROLLBACK TO job")
+    direct.execute("RELEASE job")
     return outcome
 
 
@@ -178,14 +180,14 @@ def _outcome(connection: Connection, job: _Job) -> Any:
 @contextmanager
 def _transaction(connection: Connection) -> Iterator[None]:
     """Writing from the start: a transaction that reads first and writes later may find itself too late."""
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    driver(connection).execute("BEGIN IMMEDIATE")
     try:
         yield
-        connection.exec_driver_sql("COMMIT")
+        driver(connection).execute("COMMIT")
     except BaseException:
-        driver = connection.connection.driver_connection
-        if driver is not None and driver.in_transaction:  # SQLite may have rolled back by itself
-            connection.exec_driver_sql("ROLLBACK")
+        direct = driver(connection)
+        if direct is not None and direct.in_transaction:  # SQLite may have rolled back by itself
+            direct.execute("ROLLBACK")
         raise
 
 
