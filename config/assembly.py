@@ -31,6 +31,7 @@ from rag.lexical import SIGNATURE
 from rag.models.extractive import ExtractiveWriter
 from rag.models.local.embedder import LocalEmbedder
 from rag.models.local.reranker import LocalReranker
+from rag.models.remembering import Remembering
 from rag.retrieval import Retriever
 from rag.routing import Router
 from rag.sources.readers import Readers
@@ -169,7 +170,9 @@ def converse(  # noqa: PLR0913, PLR0917 - each part of a conversation that was o
     embedder: Embedder | None,
     observers: Sequence[Observer],
 ) -> Conversation:
-    prompts, writer, table = prompts_from(settings), ExtractiveWriter(embedder), settings.answering
+    prompts, table = prompts_from(settings), settings.answering
+    sentences = Remembering(embedder) if embedder else None
+    writer = ExtractiveWriter(sentences)
     return Conversation(
         memory=memory,
         router=Router(
@@ -182,7 +185,7 @@ def converse(  # noqa: PLR0913, PLR0917 - each part of a conversation that was o
         condenser=Condenser(writer, prompts, condensing(settings)),
         retriever=retriever,
         composer=Composer(writer, prompts, composing(settings)),
-        support=Support(SentenceSimilarity(embedder) if embedder else None),
+        support=Support(SentenceSimilarity(sentences) if sentences else None),
         settings=conversing(settings),
         observers=observers,
     )

@@ -29,6 +29,7 @@ TERMINAL = Place("terminal")
 
 BASE = "evaluation"
 DEPTH = 20  # passages: enough for ten documents
+AT_ONCE = 8  # questions: enough to keep the model workers busy
 NO_HURRY = 3600.0  # seconds: what the reranker thinks is measured, not how fast it thinks
 
 
@@ -59,7 +60,8 @@ async def measure(settings: Settings, exam: Exam) -> Report:
             apart(settings, Path(home)), given={BASE: [source_of(documents)]}, depth=DEPTH, cache=settings.home / "models"
         ) as footnote:
             await footnote.indexer(BASE).run()
-            report = await evaluate(questions, partial(outcome_of, footnote), indexed=[document.id for document in documents])
+            indexed = [document.id for document in documents]
+            report = await evaluate(questions, partial(outcome_of, footnote), indexed=indexed, at_once=AT_ONCE)
     return replace(report, seconds=time.monotonic() - started)
 
 
