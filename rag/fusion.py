@@ -41,13 +41,12 @@ class Searched(NamedTuple):
         for at, word in enumerate(self.words):
             for form in word.forms:
                 standing.setdefault(form, []).append(at)
-        found = ({at for term in one.matched for at in standing.get(term, ())} for one in self.candidates)
-        return [
-            (len(held) / len(self.words), (len(held & own) / len(own) + sum(self.words[at].weight for at in held) / total) / 2)
-            if held
-            else (0.0, 0.0)
-            for held in found
-        ]
+        weighed: dict[frozenset[str], tuple[float, float]] = {frozenset(): (0.0, 0.0)}  # many candidates match the same terms
+        for matched in {one.matched for one in self.candidates} - weighed.keys():
+            held = {at for term in matched for at in standing.get(term, ())}
+            told = len(held & own) / len(own) + sum(self.words[at].weight for at in held) / total if held else 0.0
+            weighed[matched] = len(held) / len(self.words) if held else 0.0, told / 2
+        return [weighed[one.matched] for one in self.candidates]
 
 
 class Ranked(NamedTuple):

@@ -95,7 +95,7 @@ class Retriever:
                 "dense": lookup.dense,
                 "terms": {each.base: [[*word.forms, word.weight] for word in each.words] for each in searched},
                 "trust": round(fused.trust, 4),
-                "candidates": [_scored(each) for each in fused.ranked[: 2 * self._needed]],
+                "candidates": _scored(fused.ranked[: 2 * self._needed]),
             }
         return fused
 
@@ -153,7 +153,7 @@ class Retriever:
                 notes["skipped"] = str(error)
                 return matches
             head = blended(head, scores, floor=tail[0].score if tail else 0.0)
-            notes["scores"] = [_reordered(match) for match in head]
+            notes["scores"] = _reordered(head)
             notes["left_over"] = scores.count(None)
         return [*head, *tail]
 
@@ -219,17 +219,18 @@ def _match(ranked: Ranked, passage: Passage, trust: float) -> Match:
     return Match(passage, ranked.score, relevance_of(scores), scores, (passage.id,))
 
 
-def _scored(ranked: Ranked) -> dict[str, object]:
-    candidate = ranked.candidate
+def _scored(ranked: Sequence[Ranked]) -> dict[str, list[object]]:
+    """By column: as rows they would be half of what a turn keeps."""
+    found = [each.candidate for each in ranked]
     return {
-        "base": ranked.base,
-        "id": candidate.id,
-        "score": round(ranked.score, 4),
-        "bm25": round(candidate.bm25, 4),
-        "cosine": round(candidate.cosine, 4),
-        "coverage": round(ranked.coverage, 4),
-        "lexical_rank": candidate.lexical_rank,
-        "dense_rank": candidate.dense_rank,
+        "base": [each.base for each in ranked],
+        "id": [each.id for each in found],
+        "score": [round(each.score, 4) for each in ranked],
+        "bm25": [round(each.bm25, 4) for each in found],
+        "cosine": [round(each.cosine, 4) for each in found],
+        "coverage": [round(each.coverage, 4) for each in ranked],
+        "lexical_rank": [each.lexical_rank for each in found],
+        "dense_rank": [each.dense_rank for each in found],
     }
 
 
@@ -245,13 +246,15 @@ def _shown(match: Match) -> dict[str, object]:
     }
 
 
-def _reordered(match: Match) -> dict[str, object]:
-    """What reranking changed; the rest stands with the candidates."""
-    scores = {"score": match.score, "relevance": match.relevance, "rerank": match.scores.get("rerank")}
+def _reordered(head: Sequence[Match]) -> dict[str, list[object]]:
+    """What reranking changed, by column; the rest stands with the candidates."""
+    scores = (match.scores.get("rerank") for match in head)
     return {
-        "id": match.passage.id,
-        "title": _title(match),
-        **_rounded({name: each for name, each in scores.items() if each is not None}),
+        "id": [match.passage.id for match in head],
+        "title": [_title(match) for match in head],
+        "score": [round(match.score, 4) for match in head],
+        "relevance": [round(match.relevance, 4) for match in head],
+        "rerank": [None if score is None else round(score, 4) for score in scores],
     }
 
 

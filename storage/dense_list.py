@@ -70,7 +70,7 @@ class DenseList:
 
     def cosines(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Exact, and row by row, so that equal vectors have equal cosines wherever they lie."""
-        vectors = self._vectors if len(rows) == len(self._vectors) else self._vectors[rows]
+        vectors = self._vectors if len(rows) == len(self._vectors) else np.take(self._vectors, rows, axis=0)
         return np.asarray(np.vecdot(vectors, vector), np.float32)
 
     def best(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:

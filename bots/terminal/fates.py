@@ -69,6 +69,9 @@ def outcomes_of(select: Notes) -> Iterator[tuple[str, str]]:
 
 
 def rows(value: object) -> list[Notes]:
+    """Rows, kept as such or as columns of equal length, by name."""
+    if isinstance(value, Mapping):
+        return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, Sequence) and not isinstance(value, str) else []
 
 

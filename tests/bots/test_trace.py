@@ -6,12 +6,16 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
+from typing import TYPE_CHECKING
 
 import pytest
 from rich.console import Console
 
 from bots.terminal.trace import print_run
 from rag.types import Run, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def candidate(name: str, score: float, lexical: int, dense: int) -> dict[str, object]:
@@ -22,6 +26,15 @@ def candidate(name: str, score: float, lexical: int, dense: int) -> dict[str, ob
 def shown(name: str, score: float, *members: str, title: str = "Leave › Annual") -> dict[str, object]:
     scores = {"score": score, "relevance": 0.47, "bm25": 3.21, "cosine": 0.44, "coverage": 0.5, "rerank": 0.81}
     return {"id": name, "document": name.partition("#")[0], "title": title, "members": list(members or (name,)), **scores}
+
+
+def by_column(rows: Iterable[dict[str, object]]) -> dict[str, list[object]]:
+    """As a run keeps many rows."""
+    columns: dict[str, list[object]] = {}
+    for row in rows:
+        for name, value in row.items():
+            columns.setdefault(name, []).append(value)
+    return columns
 
 
 STEPS = (
@@ -55,10 +68,10 @@ STEPS = (
             "dense": "and in Lisbon? leave",
             "trust": 0.75,
             "terms": {"handbook": [["lisbon", 3], ["leave", "leav", 1]]},
-            "candidates": [
+            "candidates": by_column(
                 candidate(f"leave.md#{number}", 1 - number / 10, number + 1, 0 if number % 2 else number + 2)
                 for number in range(30)
-            ],
+            ),
         },
     ),
     Step(

@@ -292,9 +292,10 @@ async def test_a_run_explains_the_answer_step_by_step(stored: Desk) -> None:
     assert notes["route"]["history"] == [f"user: {LEAVE}", f"assistant: {LEAVE_ANSWER}"]
     assert (notes["condense"]["how"], notes["condense"]["standalone"]) == ("rewritten", rewrite)
     assert "annual" in str(notes["search"]["terms"])
-    first = notes["search"]["candidates"]
-    assert isinstance(first, list)
-    assert {"id", "bm25", "cosine", "score", "lexical_rank", "dense_rank"} <= first[0].keys()
+    columns = notes["search"]["candidates"]
+    assert isinstance(columns, dict)
+    assert {"id", "bm25", "cosine", "score", "lexical_rank", "dense_rank"} <= columns.keys()
+    assert len(set(map(len, columns.values()))) == 1
     assert "relevance" in str(notes["select"]["kept"])
     assert "<passages>" in str(notes["compose"]["prompts"])
     assert (notes["compose"]["model"], notes["compose"]["calls"]) == ("scripted", 1)
