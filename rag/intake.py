@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from rag.errors import Unreadable
-from rag.lexical import detect, terms
+from rag.languages import detect_after
+from rag.lexical import terms
 from rag.types import Entry, Indexed, Problem
 
 if TYPE_CHECKING:
@@ -103,7 +104,12 @@ class Intake:
         return Prepared(entry, passages)
 
     def _cut(self, document: Document) -> tuple[Passage, ...]:
-        return tuple(ready(passage) for passage in self._split(document))
+        passages = []
+        language = ""
+        for passage in self._split(document):
+            passages.append(ready(passage, language))
+            language = passages[-1].language
+        return tuple(passages)
 
     async def _embed_all(self, tasks: asyncio.TaskGroup) -> None:
         group: list[Prepared] = []
@@ -155,9 +161,9 @@ class Intake:
         await self._tally.tell()
 
 
-def ready(passage: Passage) -> Passage:
-    """The passage with its terms, and the digest of what is embedded of it."""
-    text, language = passage.embedded, passage.language or detect(passage.text)
+def ready(passage: Passage, before: str = "") -> Passage:
+    """The passage with its terms, and the digest of what is embedded of it. What stands before it is in the language `before`."""
+    text, language = passage.embedded, passage.language or detect_after(passage.text, before)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return replace(passage, language=language, terms=" ".join(terms(text, language)), digest=digest)
 

@@ -99,11 +99,14 @@ _SIGNS: Final = {
 }
 
 _LETTER: Final = re.compile("[a-z]")
-# Those signs that a word of plain letters can hold: half of them, and nearly all words are such words.
-_PLAIN_SIGNS: Final = {
-    language: tuple((sign, worth) for sign, worth in signs if _LETTER.search(sign.pattern.replace(r"\b", "")))
+_ALL_SIGNS: Final = tuple((language, sign.findall, worth) for language, signs in _SIGNS.items() for sign, worth in signs)
+# Those that a word of plain letters can hold: half of them, and nearly all words are such words.
+_PLAIN_SIGNS: Final = tuple(
+    (language, sign.findall, worth)
     for language, signs in _SIGNS.items()
-}
+    for sign, worth in signs
+    if _LETTER.search(sign.pattern.replace(r"\b", ""))
+)
 
 # How many languages share a frequent word says how little it tells.
 _SHARED: Final = Counter(word for words in STOPWORDS.values() for word in words)
@@ -137,7 +140,7 @@ def detect(text: str, among: Sequence[str] = ()) -> str:
 
 
 def detect_after(text: str, before: str) -> str:
-    """The language of a text that stands behind one in `before`: if its beginning speaks for that one, no more of it is looked at."""
+    """The language of a text that stands behind one in `before`: its beginning is enough where that speaks for the same."""
     return before if before and detect(text[:_BEGINNING]) == before else detect(text)
 
 
@@ -200,9 +203,11 @@ def _leanings(word: str, family: frozenset[str]) -> tuple[tuple[str, float], ...
     """Which languages of a family a word speaks for, and how strongly."""
     plain = word.rstrip("'")
     told = dict(_SPEAKS.get(plain, ()))
-    for language, signs in (_PLAIN_SIGNS if word.isascii() else _SIGNS).items():
-        worth = sum([worth * len(pattern.findall(word)) for pattern, worth in signs])
-        if worth:
-            told[language] = told.get(language, 0.0) + worth
+    shown: dict[str, float] = {}
+    for language, find, worth in _PLAIN_SIGNS if word.isascii() else _ALL_SIGNS:
+        if found := find(word):
+            shown[language] = shown.get(language, 0.0) + worth * len(found)
+    for language, worth in shown.items():
+        told[language] = told.get(language, 0.0) + worth
     least = _TELLING * max(told.values(), default=0.0)
     return tuple((language, worth) for language, worth in told.items() if worth >= least and language in family)

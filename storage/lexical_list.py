@@ -44,10 +44,11 @@ def word_key(word: str) -> int:
 
 
 def postings(terms: str) -> Postings:
-    counted = Counter(word for word in terms.split(" ") if word)
+    counted = Counter(terms.split(" "))
+    counted.pop("", None)
     words = np.fromiter(map(word_key, counted), "<u8", len(counted))
-    counts = np.minimum(np.fromiter(counted.values(), np.int64, len(counted)), 0xFFFF)
-    return Postings(words.tobytes(), counts.astype("<u2").tobytes())
+    counts = np.fromiter(counted.values(), np.int64, len(counted))
+    return Postings(words.tobytes(), np.minimum(counts, 0xFFFF).astype("<u2").tobytes())
 
 
 class LexicalBuilder:

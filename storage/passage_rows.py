@@ -40,6 +40,8 @@ CREATE INDEX IF NOT EXISTS passages_that_died ON passages (died) WHERE died IS N
 """
 # the columns are called as Passage's fields are, and stand in their order
 FIELDS = ", ".join(f'"{name}"' for name in Passage.__dataclass_fields__)
+INSERT_LISTS = "INSERT INTO lists (seq, words, counts, vector) VALUES (?, ?, ?, ?)"
+INSERT = f"INSERT INTO passages (seq, born, {FIELDS}) VALUES ({', '.join('?' * (2 + len(Passage.__dataclass_fields__)))})"  # noqa: S608 - constants
 VISIBLE = "born <= :generation AND (died IS NULL OR died > :generation)"
 BLOCK = 1_000
 
@@ -141,14 +143,10 @@ class PassageRows:
         with self._transaction():
             self._bury(document, generation)
             self._mark(generation)
-            for row, held in zip(rows, lists, strict=True):
-                values = (generation, *row[:2], document, *row[3:])
-                marks = ", ".join("?" * len(values))
-                seq = self._connection.execute(
-                    f"INSERT INTO passages (born, {FIELDS}) VALUES ({marks})",  # noqa: S608 - constants
-                    values,
-                ).lastrowid
-                self._connection.execute("INSERT INTO lists VALUES (?, ?, ?, ?)", (seq, *held))
+            first = self._last_seq() + 1
+            numbered = enumerate(rows, first)
+            self._connection.executemany(INSERT, ((seq, generation, *row[:2], document, *row[3:]) for seq, row in numbered))
+            self._connection.executemany(INSERT_LISTS, ((seq, *each) for seq, each in enumerate(lists, first)))
 
     def remove(self, documents: Collection[str], generation: int) -> None:
         with self._transaction():
@@ -169,6 +167,11 @@ class PassageRows:
         self._connection.execute("PRAGMA busy_timeout = 1000")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._connection.execute("PRAGMA busy_timeout = 30000")
+
+    def _last_seq(self) -> int:
+        """The greatest number that a passage ever had."""
+        row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
+        return int(row[0]) if row else 0
 
     def _bury(self, document: str, generation: int) -> int:
         statement = "UPDATE passages SET died = ? WHERE document = ? AND died IS NULL"
@@ -191,12 +194,20 @@ class PassageRows:
 
 def fields(held: Passage) -> tuple[str | int, ...]:
     """A passage as a row, in the order of FIELDS; every text such that SQLite takes it."""
-    texts = [well_formed(text) for text in (held.text, held.title, held.link)]
-    headings = json.dumps([well_formed(heading) for heading in held.headings], ensure_ascii=False)
+    headings = json.dumps([well_formed(heading) for heading in held.headings], ensure_ascii=False) if held.headings else "[]"
     place = (well_formed(held.anchor), held.page, held.line, held.start, held.end)
     lexical = (well_formed(held.language), well_formed(held.terms), well_formed(held.digest))
     named = (well_formed(held.id), well_formed(held.base), well_formed(held.document), held.ordinal)
-    return (*named, *texts, headings, *place, *lexical, held.expandable)
+    return (
+        *named,
+        well_formed(held.text),
+        well_formed(held.title),
+        well_formed(held.link),
+        headings,
+        *place,
+        *lexical,
+        held.expandable,
+    )
 
 
 def passage(row: Sequence[Any]) -> Passage:

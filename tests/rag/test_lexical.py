@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rag.languages import detect_after
 from rag.lexical import content_words, detect, is_stop, question_terms, script, terms, words
 
 
@@ -145,3 +146,29 @@ def test_any_text_gives_terms_that_can_be_joined_by_spaces(text: str) -> None:
 @settings(max_examples=50)
 def test_a_run_of_chinese_never_becomes_one_term(text: str) -> None:
     assert max(map(len, words(text))) <= 2
+
+
+GERMAN = "Das Paket wird mit dem Werkzeug eingerichtet, das im nächsten Abschnitt beschrieben ist. " * 4
+ENGLISH = "The package is installed with the tool that the next section of this handbook describes. " * 4
+
+
+def test_each_part_of_a_mixed_document_keeps_its_language() -> None:
+    found = [""]
+    for text in (GERMAN, ENGLISH, ENGLISH, GERMAN):
+        found.append(detect_after(text, found[-1]))
+    assert found[1:] == ["de", "en", "en", "de"]
+
+
+def test_a_passage_that_goes_on_in_the_language_before_it_is_in_that_one_whatever_it_quotes() -> None:
+    quoting = GERMAN[:240] + ENGLISH
+    assert detect(quoting) == "en"
+    assert detect_after(quoting, "de") == "de"
+    assert detect_after("", "de") == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["C++ and c#, 1,000.5 max_connections caf\u00e9", "Stra\u00dfe \u2019n\u2019 x-y 3.11", "a\u0301b \u4e2d\u6587 x.y"]
+)
+def test_tokens_are_the_same_with_and_without_a_character_of_another_script_beside_them(text: str) -> None:
+    assert terms(f"{text} \uac00\ub098", "en") == [*terms(text, "en"), "\uac00\ub098"]
+    assert terms(f"{text} \u00e9", "en") == [*terms(text, "en"), "e"]
