@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _BETWEEN = re.compile(r"[ \t]{0,8}[,，、;；]?[ \t]{0,8}")
 _LEAD_IN = re.compile(r"[:：]\W{0,4}$")
+_FULL_STOPS = " .!?…。！？"  # a sentence has the same words without, and whoever judges it asks for those
 _FEW_WORDS = 2  # content words: a claim of fewer says too little by itself
 _SHORT = 100  # characters: a longer sentence has more words than that
 _NEXT = 6  # sentences, items or rows that a lead-in may speak for
@@ -71,7 +72,7 @@ def groups(plain: str, found: Sequence[Standing]) -> list[Group]:
         return []
     parts = segments(plain)
     starts = [part.start for part in parts]
-    says_enough = lru_cache(maxsize=1000)(lambda text, least: len(content_words(text)) >= least)
+    says_enough = lru_cache(maxsize=1000)(lambda text, least: len(content_words(text.rstrip(_FULL_STOPS))) >= least)
     made: list[Group] = []
     for one in found:
         index = _segment_of(plain, one.at, parts, starts)

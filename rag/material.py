@@ -94,6 +94,6 @@ def _turn(turn: Turn, limit: int) -> str:
 
 def _line(text: str, noise: re.Pattern[str], limit: int) -> str:
     shown = well_formed(text[: 4 * limit])
-    if not (shown.isascii() and shown.isprintable()):
+    if not shown.isprintable():
         shown = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in shown)
     return " ".join(noise.sub(" ", shown).split())[:limit].strip()

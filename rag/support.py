@@ -200,7 +200,7 @@ def _has(known: frozenset[str], number: str) -> bool:
 
 def _is_exact(word: str) -> bool:
     """Numbers, versions, `names_like_this`: what a claim stands or falls with."""
-    return any(character.isdigit() or character in "_." for character in word)
+    return not word.isalpha() and any(character.isdigit() or character in "_." for character in word)
 
 
 def _may_mean(claim: Claim, verdict: Verdict) -> bool:

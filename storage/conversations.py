@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +107,7 @@ class DatabaseMemory:
         return None if row is None else _run(row)
 
 
+@lru_cache(maxsize=1_000)  # a turn needs it twice, and a thread is asked in again
 def thread_key(thread: Thread) -> str:
     """A thread's id in the tables: 128 bits of everything that makes it this thread, so that it need not be looked up."""
     place = thread.place
