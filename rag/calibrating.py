@@ -13,7 +13,7 @@ from rag.offtopic import questions_in
 from rag.tracing import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, MutableMapping, Sequence
+    from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 
     from rag.abstaining import Calibration
     from rag.ports import Catalog, PassageIndex
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 OFF_TOPIC = "off-topic questions"
 FALSE_ANSWERS = 0.1
+CHANGED = 0.1  # a base that grew or shrank by more than this share is calibrated anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Calibrator:
             "false_answers": found.false_answers,
             "source": examples.source,
             "made_at": datetime.now(UTC).isoformat(),
+            **await self._state(base),
         }
         await self._catalog.remember(_key(base), kept)
         self._thresholds[base] = found.threshold
@@ -66,13 +68,28 @@ class Calibrator:
         return Examples((), questions_in(await self._index.languages(base)), OFF_TOPIC)
 
     async def calibrate_roughly(self, base: str) -> None:
-        """From off-topic questions, unless it was calibrated from better ones, or holds nothing."""
+        """From off-topic questions, unless it was calibrated from better ones, is much as it was then, or holds nothing."""
         kept = await self._catalog.remembered(_key(base))
-        if (kept is None or kept.get("source") == OFF_TOPIC) and await self._index.size(base):
+        if kept is not None and (kept.get("source") != OFF_TOPIC or _still_holds(kept, await self._state(base))):
+            return
+        if await self._index.size(base):
             await self.calibrate(base, await self.off_topic(base))
+
+    async def _state(self, base: str) -> Mapping[str, object]:
+        """What a threshold depends on: the build (another one has other vectors or terms), its languages, how much it holds."""
+        languages = sorted(await self._index.languages(base))
+        return {"build": await self._index.live(base), "languages": languages, "passages": await self._index.size(base)}
 
     async def _relevance(self, base: str, question: str) -> float:
         return (await self._retriever.find(as_asked(question), [base], Trace("calibration"))).relevance
+
+
+def _still_holds(kept: Mapping[str, object], now: Mapping[str, object]) -> bool:
+    """Asking all the off-topic questions takes longer than to index a changed paragraph, and would tell the same."""
+    if any(kept.get(name) != now[name] for name in ("build", "languages")):
+        return False
+    before, passages = float(str(kept["passages"])), float(str(now["passages"]))
+    return abs(passages - before) <= CHANGED * before
 
 
 def _key(base: str) -> str:

@@ -1,0 +1,112 @@
+"""When a base is calibrated anew at the end of a run (R34)."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from rag.calibrating import Calibrator, Examples
+from rag.offtopic import questions_in
+from rag.retrieval import Retriever
+from rag.types import Candidate, Search, Signature
+from storage.catalog import DatabaseCatalog
+from storage.database import Database
+from storage.local_index import LocalIndex
+from tests.storage.passages import SIGNATURE, indexed
+
+BASE = "handbook"
+
+
+class CountedIndex(LocalIndex):
+    searches = 0
+
+    async def search(self, base: str, search: Search) -> list[Candidate]:
+        self.searches += 1
+        return await super().search(base, search)
+
+
+@dataclass
+class Bench:
+    index: CountedIndex
+    catalog: DatabaseCatalog
+    calibrator: Calibrator
+
+    async def hold(self, documents: int, *, language: str = "en", signature: Signature = SIGNATURE) -> None:
+        """A run that leaves so many documents of one passage."""
+        async with self.index.write(BASE, signature) as writer:
+            await writer.remove(list(await writer.counts()))
+            for number in range(documents):
+                await writer.put(f"d{number}", indexed(f"d{number}", f"thing {number}", language=language))
+            await writer.publish(switch=writer.rebuilding)
+
+    async def asked(self) -> int:
+        """How many questions a rough calibration asks now."""
+        self.index.searches = 0
+        await self.calibrator.calibrate_roughly(BASE)
+        return self.index.searches
+
+
+@pytest.fixture
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    async with Database(f"sqlite:///{tmp_path}/footnote.db") as database, CountedIndex(tmp_path / "index") as index:
+        catalog = DatabaseCatalog(database)
+        yield Bench(index, catalog, Calibrator(Retriever(index, None, None), index, catalog, {}))
+
+
+async def test_a_base_that_hardly_changed_is_not_calibrated_again(bench: Bench) -> None:
+    await bench.hold(20)
+    assert await bench.asked() == len(questions_in(["en"]))
+
+    await bench.hold(22)
+    assert await bench.asked() == 0
+
+
+@pytest.mark.parametrize("documents", [17, 23])
+async def test_a_base_that_grew_or_shrank_is(bench: Bench, documents: int) -> None:
+    await bench.hold(20)
+    await bench.asked()
+
+    await bench.hold(documents)
+    assert await bench.asked()
+
+
+async def test_small_changes_add_up(bench: Bench) -> None:
+    await bench.hold(20)
+    await bench.asked()
+
+    await bench.hold(22)
+    assert not await bench.asked()
+    await bench.hold(24)
+    assert await bench.asked()
+
+
+async def test_a_base_in_another_language_is(bench: Bench) -> None:
+    await bench.hold(20)
+    await bench.asked()
+
+    await bench.hold(20, language="de")
+    assert await bench.asked() == len(questions_in(["de"]))
+
+
+async def test_an_index_that_was_made_with_something_else_is(bench: Bench) -> None:
+    await bench.hold(20)
+    await bench.asked()
+
+    await bench.hold(20, signature=replace(SIGNATURE, embedder="another"))
+    assert await bench.asked()
+
+
+async def test_a_rough_calibration_of_earlier_times_that_does_not_say_what_it_was_made_for_is_made_again(bench: Bench) -> None:
+    await bench.hold(20)
+    await bench.catalog.remember(f"calibration {BASE}", {"threshold": 0.9, "source": "off-topic questions"})
+
+    assert await bench.asked()
+
+
+async def test_one_from_labelled_questions_stays_however_much_changed(bench: Bench) -> None:
+    await bench.hold(20)
+    await bench.calibrator.calibrate(BASE, Examples(["Where is thing 3?"], ["Who owns the whale?"], "mine"))
+
+    await bench.hold(2)
+    assert not await bench.asked()
