@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IntakeSettings:
-    """`reading` documents are read at once, `embedding` groups of `group` passages embedded at once (I10)."""
+    """`reading` documents are read at once, `embedding` groups of `group` passages embedded at once (I10).
+
+    The first group has `first` passages and each one after it twice as many, so that embedding starts right away.
+    """
 
     reading: int = 8
     embedding: int = 4
     group: int = 192
+    first: int = 32
     publish_seconds: float = 60.0
 
 
@@ -113,13 +117,13 @@ class Intake:
 
     async def _embed_all(self, tasks: asyncio.TaskGroup) -> None:
         group: list[Prepared] = []
-        size = 0
+        size, enough = 0, min(self._settings.first, self._settings.group)
         while (prepared := await self._read.get()) is not None:
             group.append(prepared)
             size += max(1, len(prepared.passages))
-            if size >= self._settings.group:
+            if size >= enough:
                 await self._embedded.put(tasks.create_task(self._embed(group)))
-                group, size = [], 0
+                group, size, enough = [], 0, min(2 * enough, self._settings.group)
         if group:
             await self._embedded.put(tasks.create_task(self._embed(group)))
         await self._embedded.put(None)
@@ -154,10 +158,10 @@ class Intake:
             if passages:
                 await self._writer.put(prepared.entry.document, passages)
         await self._catalog.record(self._base, self._writer.build, [prepared.entry for prepared, _ in group])
-        for prepared, passages in group:
+        for prepared, _ in group:
             if prepared.entry.error:
                 self._tally.problem(Problem(prepared.entry.document, prepared.entry.error))
-            self._tally.add(done=1, passages=len(passages))
+        self._tally.add(done=len(group), passages=sum(len(passages) for _, passages in group))
         await self._tally.tell()
 
 

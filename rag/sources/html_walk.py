@@ -22,9 +22,9 @@ _LEFT_OUT = (
     ".sphinxsidebar, .sphinxsidebarwrapper, .sidebar, .related, .headerlink, .hash-link, .anchor-link, .anchorjs-link,"
     ".edit-this-page, .linenos, .lineno, #banner, body > header:not(:has(h1, h2))"
 )
-_BOXES = ("note", "warning", "tip", "caution", "important", "admonition", "sidebar-box", "callout")
+_BOXES = ".note, .warning, .tip, .caution, .important, .admonition, .sidebar-box, .callout"
 # The heading of a box says what kind of box it is: what follows the box does not stand under it.
-_BOX_TITLES = ", ".join(f".{box} h{level}" for box in _BOXES for level in range(2, 7))
+_BOX_TITLES = ", ".join(f"h{level}" for level in range(2, 7))
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _BLOCKS = frozenset(
     re.findall(
@@ -47,7 +47,9 @@ class HtmlWalk:
         self.first_heading = ""
         self._builder = builder
         self._skipped = {node.mem_id for node in page.css(_LEFT_OUT)}
-        self._box_titles = {node.mem_id for node in page.css(_BOX_TITLES)}
+        self._box_titles = {
+            title.mem_id for box in page.css(_BOXES) for title in box.css(_BOX_TITLES) if title.mem_id != box.mem_id
+        }
         named = ((node, node.attributes) for node in page.css("[id], a[name]"))
         self._ids = {node.mem_id: found for node, attributes in named if (found := attributes.get("id") or attributes.get("name"))}
         self._inline: list[str] = []

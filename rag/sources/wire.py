@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from rag.sources.reading import Reading, ReadLimits
 from rag.types import Section
@@ -33,12 +34,17 @@ def pack_request(request: Request) -> bytes:
     head = {
         "reader": request.reader,
         "name": request.name,
-        "limits": asdict(request.limits),
+        "limits": _fields(request.limits),
         "path": request.path,
         "roots": request.roots,
         "charset": request.charset,
     }
     return json.dumps(head).encode() + b"\n" + request.content
+
+
+@lru_cache(maxsize=8)
+def _fields(limits: ReadLimits) -> dict[str, float]:
+    return asdict(limits)
 
 
 def unpack_request(packed: bytes) -> Request:

@@ -61,8 +61,9 @@ def _markdown_pieces(text: str, start: int, end: int, settings: SplitSettings) -
     opened = -1  # where the paragraph at hand starts
     while lines.more():
         line = lines.line()
+        blank, heading = not line.strip(), "#" in line and _HEADING.match(line) is not None
         block_end = lines.fence_end(line) or lines.table_end(line)
-        if (block_end or not line.strip() or _HEADING.match(line)) and opened >= 0:
+        if (block_end or blank or heading) and opened >= 0:
             yield from _paragraph(text, opened, lines.at, settings)
             opened = -1
         if block_end:
@@ -70,11 +71,12 @@ def _markdown_pieces(text: str, start: int, end: int, settings: SplitSettings) -
             yield from cut(text, *_stripped(text, lines.at, block_end), settings)
             lines.skip_to(block_end)
             continue
-        if _HEADING.match(line):
-            yield from _as_heading(_prose(text, *_stripped(text, lines.at, lines.end_of_line()), settings))
-        elif line.strip() and opened < 0:
+        behind = min(lines.at + len(line) + 1, end)
+        if heading:
+            yield from _as_heading(_prose(text, *_stripped(text, lines.at, behind), settings))
+        elif opened < 0 and not blank:
             opened = lines.at
-        lines.skip_to(lines.end_of_line())
+        lines.skip_to(behind)
     if opened >= 0:
         yield from _paragraph(text, opened, end, settings)
 
@@ -97,7 +99,8 @@ class _Lines:
 
     def line(self, at: int = -1) -> str:
         start = self.at if at < 0 else at
-        return self.text[start : self.end_of_line(start)].rstrip("\n")
+        found = self.text.find("\n", start, self.end)
+        return self.text[start : self.end if found < 0 else found]
 
     def skip_to(self, at: int) -> None:
         self.at = at

@@ -42,12 +42,13 @@ def stamp_of(text: str) -> str:
 
 
 class CountingEmbedder:
-    """Vectors by the words of a text. `embedded` records every text; a queue of `failures` is raised first."""
+    """Vectors by the words of a text. `embedded` records every text, `calls` how many each had; `failures` are raised first."""
 
     def __init__(self, name: str = "counting", dimension: int = 32) -> None:
         self.name = name
         self.dimension = dimension
         self.embedded: list[str] = []
+        self.calls: list[int] = []
         self.failures: list[Exception] = []
 
     async def embed_question(self, text: str) -> Vector:
@@ -57,6 +58,7 @@ class CountingEmbedder:
         if self.failures:
             raise self.failures.pop(0)
         self.embedded += texts
+        self.calls.append(len(texts))
         return [self._vector(text) for text in texts]
 
     def _vector(self, text: str) -> Vector:

@@ -41,6 +41,7 @@ class Bench:
         self.embedder = CountingEmbedder()
         self.splitting = SPLITTING
         self.max_removed = 0.2
+        self.intake = IntakeSettings(reading=3, embedding=2, group=2)
         self.afterwards = 0
 
     @property
@@ -53,7 +54,7 @@ class Bench:
             index=self.index,
             catalog=self.catalog,
             embedder=self.embedder,
-            settings=IndexSettings(self.max_removed, IntakeSettings(reading=3, embedding=2, group=2)),
+            settings=IndexSettings(self.max_removed, self.intake),
             after=self.count,
         )
 
@@ -81,6 +82,15 @@ async def test_what_was_indexed_is_found(bench: Bench) -> None:
 
     assert (progress.state, progress.found, progress.done, progress.added, progress.passages) == ("done", 5, 5, 5, 5)
     assert await bench.found("where is the rope") == ["The rope is kept in the rope room."]
+
+
+async def test_embedding_starts_with_little_and_takes_more_as_it_goes(bench: Bench) -> None:
+    bench.intake = IntakeSettings(group=8, first=2)
+    bench.source.texts = {f"{number:02}.md": f"Thing number {number} is in a room of its own." for number in range(25)}
+
+    await bench.run()
+
+    assert sorted(bench.embedder.calls) == [2, 3, 4, 8, 8]
 
 
 async def test_an_unchanged_document_is_neither_read_nor_embedded(bench: Bench) -> None:
