@@ -100,3 +100,11 @@ class RunInProgress(FootnoteError):
 
 class DeadlineExceeded(FootnoteError):
     user_message = "That took too long, so I stopped. Please ask again, perhaps more narrowly."
+
+
+def first_of(group: BaseExceptionGroup) -> BaseException:
+    """The error that ended a group of tasks, out of its wrapping."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -11,6 +11,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rag.errors import first_of
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
 
@@ -91,8 +93,11 @@ async def evaluate(
             on_asked(asked)
         return outcome
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(question)) for question in questions]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(question)) for question in questions]
+    except BaseExceptionGroup as failures:
+        raise first_of(failures) from failures
     outcomes = [task.result() for task in tasks]
     return report(questions, outcomes, indexed=indexed, seconds=time.perf_counter() - started)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
-from rag.errors import Unreadable
+from rag.errors import Unreadable, first_of
 from rag.languages import detect_after
 from rag.lexical import terms
 from rag.types import Entry, Indexed, Problem
@@ -177,11 +177,3 @@ def unread(offer: Offer, known: Entry | None, reason: str) -> Entry:
     before = known or Entry(offer.listing.id, "")
     kept = f"{reason}; what was indexed of it before stays" if before.passages else reason
     return replace(before, stamp=offer.listing.stamp, error=kept)
-
-
-def first_of(group: BaseExceptionGroup) -> BaseException:
-    """The error that ended a group of tasks, out of its wrapping."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -26,9 +26,11 @@ class Remembering:
         return await self._embedder.embed_question(text)
 
     async def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
-        missing = [text for text in dict.fromkeys(texts) if text not in self._kept]
-        found = dict(zip(missing, await self._embedder.embed_passages(missing), strict=True)) if missing else {}
-        vectors = [found[text] if text in found else self._kept[text] for text in texts]
+        found = {text: self._kept[text] for text in texts if text in self._kept}  # another call may push it out meanwhile
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        if missing:
+            found.update(zip(missing, await self._embedder.embed_passages(missing), strict=True))
+        vectors = [found[text] for text in texts]
         for text, vector in zip(texts, vectors, strict=True):
             self._kept[text] = vector
             self._kept.move_to_end(text)

@@ -118,7 +118,8 @@ def test_of_passages_that_were_joined_the_footnote_leads_to_the_one_the_sentence
     joined = Match(whole, 1.0, members=(LEAVE.id, SICK.id), parts=(LEAVE, SICK))
 
     found = [
-        cited(f"{text} [1].", given=[joined]).sources[0].link for text in ("Sick leave needs a doctor's note", "Employees get 25 days")
+        cited(f"{text} [1].", given=[joined]).sources[0].link
+        for text in ("Sick leave needs a doctor's note", "Employees get 25 days")
     ]
 
     assert found == [SICK.link, LEAVE.link]

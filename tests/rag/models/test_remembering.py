@@ -1,5 +1,7 @@
 """An embedder that remembers what it was asked last."""
 
+import asyncio
+
 from rag.models.remembering import Remembering
 from tests.fakes.sources import CountingEmbedder
 
@@ -28,3 +30,12 @@ async def test_more_texts_than_are_kept_all_get_their_vectors() -> None:
     texts = [f"text {number}" for number in range(9)]
 
     assert await Remembering(inner, most=3).embed_passages(texts) == await inner.embed_passages(texts)
+
+
+async def test_what_another_call_pushes_out_meanwhile_is_still_given() -> None:
+    inner = CountingEmbedder()
+    embedder = Remembering(inner, most=1)
+    calls = [[f"text {number}", f"text {number + 1}"] for number in range(20)]
+    expected = [await inner.embed_passages(texts) for texts in calls]
+
+    assert await asyncio.gather(*map(embedder.embed_passages, calls)) == expected
