@@ -221,7 +221,7 @@ def calibrate(answerable: Sequence[float], unanswerable: Sequence[float], false_
     wrong = sorted(unanswerable)
     allowed = int(false_answers * len(wrong) + 1e-9)
     right = sorted(answerable)
-    threshold = _above(wrong[len(wrong) - allowed - 1], right, wrong) if allowed < len(wrong) else min(wrong[0], *right[:1])
+    threshold = _above(wrong[len(wrong) - allowed - 1], right, wrong) if allowed < len(wrong) else min([wrong[0], *right[:1]])
     return Calibration(threshold, _share(right, threshold), _share(wrong, threshold), len(right), len(wrong))
 
 

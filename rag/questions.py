@@ -92,7 +92,9 @@ deles delas eso esto aquello ellos ellas ese esa otro otra otros otras mismo mis
 elles autre autres meme das dies diese dieser dieses er sie ihn ihm andere anderen dort davon dazu damit dafur darin daran
 darauf это этот эта эти тот та те он она они его ее их там тут
 """)
-_BACK_UNSPACED: Final = re.compile(r"[这這那它他她其该該此]|それ|これ|あれ|その|この|あの|彼|그것|이것|그건|이건|저것")
+_BACK_UNSPACED: Final = re.compile(
+    r"[这\u9019那它他她其該该此]|呢[?？]?\s*$|それ|これ|あれ|その|この|あの|彼|はどう(?:です|でしょう)?か?[?？]?\s*$|그것|이것|그건|이건|저것"
+)
 _ELLIPTIC: Final = re.compile(
     r"\W*(?:and|but|or|so|then|also|what about|how about|e|y|et|und|oder|а|и|e se|y si|et si)\b", re.IGNORECASE
 )
@@ -107,6 +109,13 @@ def is_question(text: str) -> bool:
     """By its mark, or by a word that asks among its first ones."""
     first = words(text[:200])[:_EARLY]
     return _is_marked(text) or bool(first and (first[0] in _OPENING or any(word in _ASKING for word in first)))
+
+
+def asks_in_words(text: str) -> bool:
+    """By a word that asks, not by a mark alone."""
+    first = words(text[:200])[:_EARLY]
+    spaced = bool(first and (first[0] in _OPENING or any(word in _ASKING for word in first)))
+    return spaced or _ASKING_UNSPACED.search(text) is not None
 
 
 def is_put_as_question(text: str) -> bool:

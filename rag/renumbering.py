@@ -45,10 +45,11 @@ class Numbering:
         """The numbers of passage n's document, and of others with the very same text; `said` tells the place in it."""
         match = self._given[n - 1]
         numbers = [self._number(part_of(match, said))]
+        told = {part.text for part in match.parts or (match.passage,)}
         for copy in match.copies:
             if len(numbers) > _MOST_COPIES:
                 break
-            if (copy.base, copy.document) != (match.passage.base, match.passage.document):
+            if copy.text in told and (copy.base, copy.document) != (match.passage.base, match.passage.document):
                 numbers.append(self._number(copy))
         return numbers
 

@@ -33,18 +33,16 @@ class Pattern:
 
 
 def parse(text: str, root: Path) -> Pattern | str:
-    """The pattern, or why it cannot be one. A relative one stays below `root`; an absolute one below what it names."""
+    """The pattern, or why it cannot be one. A relative one stays below `root`; none leaves what it names (X5)."""
     parts = Path(text).expanduser().parts
     fixed = next((index for index, part in enumerate(parts) if _MAGIC.search(part)), len(parts))
     if fixed < len(parts) and os.path.lexists(os.path.join(root, text)):
         fixed = len(parts)  # a file whose name looks like a glob
     named = os.path.normpath(os.path.join(root, *parts[:fixed]))
     real_root, real = os.path.realpath(root), os.path.realpath(named)
-    if not is_within(real, real_root):
-        if not os.path.isabs(os.path.join(*parts) if parts else ""):
-            return f"it leads out of {root}: give its absolute path"
-        real_root = real
-    return Pattern(text, named, real_root, parts[fixed:])
+    if not is_within(real, real_root) and not os.path.isabs(os.path.join(*parts) if parts else ""):
+        return f"it leads out of {root}: give its absolute path"
+    return Pattern(text, named, real, parts[fixed:])
 
 
 def is_within(path: str, root: str) -> bool:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rag.splitting.settings import SplitSettings
 
 EACH = 0.05  # so that fewer passages are better than more
-WITHIN = 0.25  # going on into a neighbouring section: worth it only where a section is tiny
+WITHIN = 0.6  # going on into a neighbouring section: a footnote leads to the first one, so only one of a line or two is worth it
 ACROSS = 3.0  # going on under another heading
 _FURTHEST = 32  # pieces in one passage
 

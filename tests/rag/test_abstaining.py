@@ -82,3 +82,7 @@ def test_never_more_false_answers_than_allowed_and_no_lower_threshold_would_do(
     lower = [score for score in wrong if score < found.threshold]
     if lower:
         assert sum(score >= max(lower) for score in wrong) / len(wrong) > allowed - 1e-9
+
+
+def test_with_off_topic_scores_alone_all_of_them_may_be_allowed() -> None:
+    assert calibrate([], [0.2, 0.1], 1.0).threshold == 0.1

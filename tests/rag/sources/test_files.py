@@ -103,7 +103,9 @@ async def test_a_pattern_does_not_leave_the_root(root: Path, readers: Readers) -
     assert all("leads out of" in problem.reason for problem in problems)
 
 
-async def test_links_out_of_the_root_are_problems_and_links_within_it_are_followed_once(root: Path, readers: Readers) -> None:
+async def test_links_out_of_the_folder_that_is_named_are_problems_and_links_within_it_are_followed_once(
+    root: Path, readers: Readers
+) -> None:
     (root.parent / "secret.md").write_text("secret")
     (root / "docs/a-link.md").symlink_to(root.parent / "secret.md")
     (root / "docs/a-copy.md").symlink_to(root / "docs/guide.md")
@@ -114,13 +116,11 @@ async def test_links_out_of_the_root_are_problems_and_links_within_it_are_follow
 
     listings, problems = await FileSource(root, ["docs"], readers=readers).list()
 
-    assert sorted(listing.id for listing in listings) == [
-        "docs/deep/notes.TXT",
-        "docs/guide.md",
-        "docs/more/index.html",
-        "docs/more/v2/calls.html",
-    ]
-    assert [(problem.document, "leads out" in problem.reason) for problem in problems] == [("docs/a-link.md", True)]
+    assert sorted(listing.id for listing in listings) == ["docs/deep/notes.TXT", "docs/guide.md"]
+    assert {(problem.document, "leads out" in problem.reason) for problem in problems} == {
+        ("docs/a-link.md", True),
+        ("docs/more", True),
+    }
 
 
 async def test_a_file_swapped_for_a_link_after_listing_is_not_read(root: Path, readers: Readers) -> None:
