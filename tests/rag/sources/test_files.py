@@ -120,6 +120,7 @@ async def test_links_out_of_the_folder_that_is_named_are_problems_and_links_with
     assert {(problem.document, "leads out" in problem.reason) for problem in problems} == {
         ("docs/a-link.md", True),
         ("docs/more", True),
+        ("docs/torn.md", True),
     }
 
 
