@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -228,7 +229,9 @@ def calibrate(answerable: Sequence[float], unanswerable: Sequence[float], false_
 def _above(highest: float, right: Sequence[float], wrong: Sequence[float]) -> float:
     """Just above `highest`, half-way to the next score that there is."""
     following = [score for scores in (right, wrong) for score in scores if score > highest]
-    return (highest + min(following)) / 2 if following else highest + max(abs(highest), 1.0) * 1e-6
+    if not following:
+        return highest + max(abs(highest), 1.0) * 1e-6
+    return max((highest + min(following)) / 2, math.nextafter(highest, math.inf))  # half-way between neighbours is one of them
 
 
 def _share(scores: Sequence[float], threshold: float) -> float:

@@ -84,5 +84,9 @@ def test_never_more_false_answers_than_allowed_and_no_lower_threshold_would_do(
         assert sum(score >= max(lower) for score in wrong) / len(wrong) > allowed - 1e-9
 
 
+def test_scores_that_are_neighbours_are_told_apart() -> None:
+    assert calibrate([5e-324], [0.0], 0.0).false_answers == 0.0
+
+
 def test_with_off_topic_scores_alone_all_of_them_may_be_allowed() -> None:
     assert calibrate([], [0.2, 0.1], 1.0).threshold == 0.1
