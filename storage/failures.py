@@ -20,10 +20,10 @@ _SETTINGS = {  # PostgreSQL's codes of what only a setting can mend
     "3D000": "does not exist: create it, or correct DATABASE_URL",
     "42501": "does not let this user write: grant the rights, or correct DATABASE_URL",
     "25006": "is read-only: use the primary server in DATABASE_URL",
-    "SQLITE_READONLY": "is read-only: make the file and its folder writable, or correct DATABASE_URL",
-    "SQLITE_CANTOPEN": "cannot be opened: make its folder writable, or correct DATABASE_URL",
-    "SQLITE_PERM": "cannot be opened: make its folder writable, or correct DATABASE_URL",
-    "SQLITE_NOTADB": "is not a SQLite database: move the file away, or correct DATABASE_URL",
+    "SQLITE_READONLY": "is read-only: make the file and its folder writable, or correct FOOTNOTE_HOME or DATABASE_URL",
+    "SQLITE_CANTOPEN": "cannot be opened: make its folder writable, or correct FOOTNOTE_HOME or DATABASE_URL",
+    "SQLITE_PERM": "cannot be opened: make its folder writable, or correct FOOTNOTE_HOME or DATABASE_URL",
+    "SQLITE_NOTADB": "is not a SQLite database: move the file away, or correct FOOTNOTE_HOME or DATABASE_URL",
 }
 _TROUBLES = {
     "53300": "has no free connection: raise its max_connections, or run fewer processes",

@@ -139,7 +139,9 @@ def _make(path: Path) -> None:
         if not path.exists():
             path.touch(mode=0o600)
     except OSError as error:
-        raise BadSetting(f"The database {path} cannot be made ({error.strerror}): correct DATABASE_URL.") from error
+        raise BadSetting(
+            f"The database {path} cannot be made ({error.strerror}): correct DATABASE_URL, or FOOTNOTE_HOME where that is not set."
+        ) from error
 
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:
