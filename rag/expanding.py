@@ -78,8 +78,9 @@ def _changes_language(question: str, history: Sequence[Turn]) -> bool:
     By its script, or by small words that only its own language has: few words are often taken for another language.
     """
     before = next((turn.text[:_TURN_READ] for turn in reversed(history) if turn.role == "user"), question)
-    if script(question) != script(before):
-        return bool(script(question) and script(before))
+    written, wrote = script(question), script(before)
+    if written != wrote:
+        return bool(written and wrote)
     now, then = detect(question), detect(before)
     return now != then and _told(question, now, then) >= _TELL_LANGUAGE and _told(before, then, now) >= _TELL_LANGUAGE
 

@@ -107,8 +107,7 @@ def points_back(text: str) -> bool:
 
 def is_question(text: str) -> bool:
     """By its mark, or by a word that asks among its first ones."""
-    first = words(text[:200])[:_EARLY]
-    return _is_marked(text) or bool(first and (first[0] in _OPENING or any(word in _ASKING for word in first)))
+    return _QUESTION_MARKS.search(text) is not None or asks_in_words(text)
 
 
 def asks_in_words(text: str) -> bool:
@@ -130,7 +129,3 @@ def is_put_as_question(text: str) -> bool:
 def opens_like_an_answer(text: str) -> bool:
     """A yes or no, an excuse, a question back."""
     return _ANSWERING.match(text) is not None or _ASKING_BACK.search(text) is not None
-
-
-def _is_marked(text: str) -> bool:
-    return bool(_QUESTION_MARKS.search(text) or _ASKING_UNSPACED.search(text))
