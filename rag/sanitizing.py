@@ -100,7 +100,8 @@ def _outside_code(text: str, change: Callable[[str], str]) -> str:
     return "".join(parts)
 
 
-_STRAY_FENCE = re.compile(r"`{2,}")  # without its pair it begins no code in Markdown, yet it does on chat platforms
+# Without its pair it begins no code in Markdown, yet it does on chat platforms; tildes do once a bracket before them is gone.
+_STRAY_FENCE = re.compile(r"`{2,}|~{3,}")
 _LIKE_A_FENCE = "\N{MODIFIER LETTER GRAVE ACCENT}" * 3
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
 

@@ -96,6 +96,10 @@ def test_no_program_that_reads_markdown_finds_a_link_to_a_strange_host(text: str
     assert not re.search(r"<(?:a|img)\b[^>]*(?:evil|javascript)", html, re.IGNORECASE)
 
 
+def test_a_bracket_that_goes_leaves_no_fence_behind() -> None:
+    assert "https://" not in sanitized("[~~~\nhttps://evil.example](https://evil.example)", LINKS)
+
+
 @given(HOSTILE)
 @settings(max_examples=300, deadline=None)
 def test_outside_code_no_address_is_left_that_a_chat_platform_would_make_a_link_of(text: str) -> None:
