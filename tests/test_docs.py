@@ -12,7 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from bots.cli.reference import PAGES, commands
-from config.settings import BaseTable, RouteTable, Settings, SourceTable, load
+from config.settings import Settings, load
+from config.tables import BaseTable, RouteTable, SourceTable
 from rag import errors
 from rag.prompting import VARIABLES, Prompts
 

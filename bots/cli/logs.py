@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 if TYPE_CHECKING:
-    from config.settings import Logging
+    from config.tables import Logging
 
 
 def set_up_logs(settings: Logging) -> None:

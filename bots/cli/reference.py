@@ -14,7 +14,8 @@ from pydantic import BaseModel
 from typer.core import TyperArgument, TyperOption
 
 from bots.cli.commands import app
-from config.settings import BaseTable, RouteTable, Settings, SourceTable
+from config.settings import Settings
+from config.tables import BaseTable, RouteTable, SourceTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
