@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from config.tables import Answering, BaseTable, Indexing, Limits, Logging, Models, Retrieval, RouteTable
 from rag.errors import BadSetting
@@ -107,6 +108,8 @@ def load(**given: Any) -> Settings:
         return Settings(**given)
     except ValidationError as error:
         raise BadSetting("\n".join(explain(problem) for problem in error.errors())) from error
+    except SettingsError as error:
+        raise BadSetting(unreadable(str(error))) from error
     except ValueError as error:
         raise BadSetting(f"A setting cannot be read: {error}.") from error
 
@@ -118,6 +121,15 @@ def refuse_unknown_variables(environment: Mapping[str, str]) -> None:
             raise BadSetting(f"{variable} is not a setting.{nearest(variable, sorted(known))}")
 
 
+def unreadable(message: str) -> str:
+    """A whole table in one variable is JSON; the library names the field and says no more."""
+    named = re.search(r'field "(\w+)"', message)
+    if named is None:
+        return f"A setting cannot be read: {message}."
+    name = f"FOOTNOTE_{named[1].upper()}"
+    return f"{name} is not valid JSON. Write {named[1]} into footnote.toml, or a single key as {name}__KEY."
+
+
 def explain(problem: Any) -> str:
     path = [str(part) for part in problem["loc"] if str(part) not in {"SourceTable", "str"}]
     name = f"{'.'.join(path)} (FOOTNOTE_{'__'.join(path).upper()})" if path and path[0] != "DATABASE_URL" else "DATABASE_URL"
@@ -125,6 +137,8 @@ def explain(problem: Any) -> str:
         return f"{name} is not a setting.{nearest(path[-1], known_keys(path[:-1]))}"
     if problem["type"] == "missing":
         return f"{name} is missing."
+    if problem["type"] == "tuple_type" and isinstance(problem["input"], dict):
+        return f"{name} is a list: write it as JSON in that one variable, or into footnote.toml."
     shown = "" if path[:1] == ["DATABASE_URL"] else f" is {problem['input']!r}"
     return f"{name}{shown}: {problem['msg'][0].lower()}{problem['msg'][1:]}."
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[int, Field(gt=0)]
@@ -22,6 +23,15 @@ class SourceTable(Table):
     path: str = Field(description="A file, a folder or a glob, relative to footnote.toml.")
     link: str = Field("", description="Link to a document: {path} is its path relative to footnote.toml, {line} a line in it.")
     expandable: bool = Field(default=True, description="False: neighbouring passages are never added to a hit.")
+
+    @field_validator("link")
+    @classmethod
+    def leads_somewhere(cls, link: str) -> str:
+        if unknown := sorted(set(re.findall(r"{[^{}]*}", link)) - {"{path}", "{line}"}):
+            raise ValueError(f"{unknown[0]} is not known in a link; {{path}} and {{line}} are")
+        if link and not link.startswith(("https://", "http://")):
+            raise ValueError("a link starts with https:// or http://")
+        return link
 
 
 class BaseTable(Table):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.metadata import version
 from logging import getLogger
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -32,6 +33,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def say_version(asked: bool) -> None:  # noqa: FBT001 - typer calls it
+    if asked:
+        print(f"footnote {version('footnote')}")  # noqa: T201 - asked for
+        raise typer.Exit
+
+
+@app.callback()
+def with_options(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", help="Show the version and end.", is_eager=True, callback=say_version)
+    ] = False,
+) -> None:
+    pass
 
 
 def plain() -> bool:

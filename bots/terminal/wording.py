@@ -13,12 +13,17 @@ if TYPE_CHECKING:
 TURN = 160  # characters of a turn of the history
 
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# escape sequences as a whole (CSI; OSC up to its end; two bytes), other control characters, and what turns the direction
+# of all that follows (the marks U+200E and U+200F stay: honest right-to-left text needs them)
+_OBEYED = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]"
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
 
 
 def visible(text: str) -> str:
     """Without what a terminal obeys instead of showing it: documents, names and models may hold anything."""
-    return _CONTROLS.sub("", text)
+    return _OBEYED.sub("", text)
 
 
 def how_made(condense: Notes) -> str:

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from bots.terminal.render import as_json, as_text, growing, show
+from bots.terminal.wording import visible
 from rag.types import Answer, Source, SourcePlace
 
 LINK = "file:///srv/handbook/" + "a-long-folder/" * 12 + "leave.md#annual-leave"
@@ -72,3 +73,19 @@ def test_nothing_that_a_terminal_obeys_comes_out_of_a_document() -> None:
     answer = Answer("\x1b]0;pwned\x07Days: 25 \x1b[2J\x9b31m", SOURCES)
 
     assert not re.search(r"[\x07\x1b\x9b]", as_text(answer) + printed(answer) + str(growing(answer.text, 24)))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a \x1b[31mred\x1b[0m word", "a red word"),
+        ("\x1b]8;;https://evil.example\x07here\x1b]8;;\x07", "here"),
+        ("\x1b]0;a title without an end\nnext line", "0;a title without an end\nnext line"),
+        ("C1 \x9b2J too", "C1  too"),
+        ("pay \u202e001\u202c now \u2066x\u2069", "pay 001 now x"),
+        ("\u200fשלום\u200f", "\u200fשלום\u200f"),
+        ("tab\tand\nline", "tab\tand\nline"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_not_shown(text: str, shown: str) -> None:
+    assert visible(text) == shown

@@ -1,5 +1,6 @@
 """Settings: where they come from, and how a wrong one names itself."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,46 @@ def test_without_a_file_sources_are_relative_to_what_holds_the_home_wherever_the
     monkeypatch.chdir(home / "elsewhere")
 
     assert here == load().root == home
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        (
+            "FOOTNOTE_ROUTES",
+            "slack",
+            "FOOTNOTE_ROUTES is not valid JSON. Write routes into footnote.toml, or a single key as FOOTNOTE_ROUTES__KEY.",
+        ),
+        (
+            "FOOTNOTE_BASES__Z__SOURCES__0__PATH",
+            "docs",
+            "bases.z.sources (FOOTNOTE_BASES__Z__SOURCES) is a list: write it as JSON in that one variable, or into footnote.toml.",
+        ),
+    ],
+)
+def test_a_table_that_does_not_fit_into_a_variable_says_how_it_does(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+
+    with pytest.raises(BadSetting) as caught:
+        load()
+
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("https://x/{name}", "{name} is not known in a link; {path} and {line} are"),
+        ("javascript:alert(1)", "a link starts with https:// or http://"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_refused(home: Path, link: str, said: str) -> None:
+    write(home, f'[bases.a]\nsources = [{{ path = "b/", link = "{link}" }}]')
+
+    with pytest.raises(BadSetting, match=re.escape(said)) as caught:
+        load()
+
+    assert "bases.a.sources.0.link" in str(caught.value)
