@@ -236,6 +236,7 @@ class Answer:
     """What is said: mark `[n]` in the text means `sources[n - 1]`; the footer is not part of the text.
 
     An answer that abstains has no sources; `suggestions` are the nearest documents ("you may look at").
+    `remark`, where there is one, is shown below the text: what the reader must know about how the answer came about.
     `question` is the standalone question that was searched for. `matches` are the passages that the writer was given.
     """
 
@@ -249,6 +250,7 @@ class Answer:
     matches: tuple[Match, ...] = ()
     intermediate: tuple[str, ...] = ()
     run: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
