@@ -58,15 +58,24 @@ def summary(progress: Progress) -> str:
 
 def progressing(now: Progress) -> str:
     """An indexing run under way, in one line; the rate and the time left once they can be told."""
+    elsewhere = " (a run that was under way already)" if now.joined else ""
     if now.found is None:
-        return f"{now.base}: looking for documents"
+        return f"{now.base}: looking for documents{elsewhere}"
     said = [f"{now.base}: {now.done:,} of {counted(now.found, 'document')}", counted(now.passages, "passage")]
     if now.problems:
         said.append(f"{len(now.problems)} could not be read")
     fresh = now.done - now.unchanged
     if fresh and now.seconds >= 1 and now.done < now.found:
         said.append(f"about {lasting(now.seconds * (now.found - now.done) / fresh)} left")
-    return ", ".join(said)
+    return ", ".join(said) + elsewhere
+
+
+def cancelling(base: str, now: Progress | None) -> str:
+    """What is said to whoever cancels a run; `now` is what `Runs.cancel` gave back."""
+    if now is None:
+        return f"{base}: no run is under way."
+    far = f" after {now.done:,} of {counted(now.found, 'document')}" if now.found else ""
+    return f"{base}: the run is being cancelled{far}. What it wrote stays, and the next one goes on from there."
 
 
 def lasting(seconds: float) -> str:

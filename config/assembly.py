@@ -34,6 +34,7 @@ from rag.models.local.reranker import LocalReranker
 from rag.models.remembering import Remembering
 from rag.retrieval import Retriever
 from rag.routing import Router
+from rag.runs import Runs
 from rag.sources.readers import Readers
 from rag.splitting import split
 from rag.types import Signature
@@ -95,9 +96,14 @@ class Footnote:
             after=partial(self.calibrator.calibrate_roughly, base),
         )
 
-    async def bring_up_to_date(self, base: str, on_progress: OnProgress | None = None, *, allow_removals: bool = False) -> Progress:
-        """Raises as `Indexer.run` does."""
-        return await self.indexer(base).run(on_progress, allow_removals=allow_removals)
+    @property
+    def runs(self) -> Runs:
+        """Indexing runs: to start or join one, and to cancel it."""
+        return Runs(self.catalog, self.indexer)
+
+    async def bring_up_to_date(self, base: str, on_progress: OnProgress | None = None) -> Progress:
+        """Raises as `Runs.start_or_join` does."""
+        return await self.runs.start_or_join(base, on_progress)
 
     async def remember_sources(self, paths: Sequence[str], *, keep: bool = True) -> list[str]:
         """Make these absolute paths the sources of base `default`, from now on or, without `keep`, for this once.
@@ -148,7 +154,7 @@ async def assemble(
     """
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(Database(settings.database))
-        catalog, memory = DatabaseCatalog(database), DatabaseMemory(database)
+        catalog, memory = DatabaseCatalog(database, settings.home / "runs"), DatabaseMemory(database)
         bases = dict.fromkeys(given, BaseTable()) if given else await known_bases(settings, catalog)
         index = await stack.enter_async_context(LocalIndex(settings.home / "index"))
         embedder = await open_embedder(settings, stack)

@@ -16,6 +16,8 @@ FootnoteError
 ├── Unreadable             a document that cannot be read: names it, with the reason
 ├── TooManyRemovals        an indexing run would remove more than is allowed
 ├── RunInProgress          another run of the same base is under way
+├── RunCancelled           an indexing run was stopped by somebody; what it wrote stays
+├── RunFailed              an indexing run that was joined failed: says why
 └── DeadlineExceeded       a question took longer than it may
 """
 
@@ -96,6 +98,14 @@ class TooManyRemovals(FootnoteError):
 
 class RunInProgress(FootnoteError):
     user_message = "My documents are being indexed already."
+
+
+class RunCancelled(FootnoteError):
+    user_message = "The update of my documents was cancelled. What is done stays, and the next one goes on from there."
+
+
+class RunFailed(FootnoteError):
+    user_message = "The update of my documents failed; please tell the people who run me."
 
 
 class DeadlineExceeded(FootnoteError):

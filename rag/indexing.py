@@ -7,7 +7,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rag.errors import StoreError
+from rag.errors import FootnoteError, StoreError, TooManyRemovals
 from rag.intake import Intake, IntakeSettings
 from rag.planning import Plan, lost, make_plan, offers, refuse_losses
 from rag.tallying import Tally
@@ -27,10 +27,18 @@ class IndexSettings:
     intake: IntakeSettings = field(default_factory=IntakeSettings)
 
 
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a run would do, and why it would refuse to."""
+
+    plan: Plan
+    refusal: str = ""
+
+
 class Indexer:
     """`split` cuts a document of this base into passages; `signature` says what the index is made with.
 
-    `after` is called at the end of a run that changed something.
+    `after` is called at the end of a run that changed something; what goes wrong there is a remark on a good run.
     """
 
     def __init__(  # noqa: PLR0913 - one argument for each part, all by name
@@ -56,15 +64,20 @@ class Indexer:
         self._settings = settings
         self._after = after
 
-    async def run(self, on_progress: OnProgress | None = None, *, allow_removals: bool = False) -> Progress:
-        """Raises TooManyRemovals, RunInProgress, StoreError, ModelError; a document that cannot be read is only reported."""
+    async def run(self, on_progress: OnProgress | None = None, *, allow_removals: bool = False, rebuild: bool = False) -> Progress:
+        """`rebuild` makes the index anew beside the one that is searched meanwhile, and switches at the end.
+
+        Raises TooManyRemovals, RunInProgress, RunCancelled, StoreError, ModelError; a document that cannot be read is only
+        reported.
+        """
         run = str(uuid.uuid4())
         async with self._catalog.lease(self._base, run):
             tally = Tally(self._base, run, self._catalog, on_progress)
             try:
-                await self._bring_up_to_date(tally, allow_removals=allow_removals)
-                if self._after and (tally.now.added or tally.now.changed or tally.now.removed):
-                    await self._after()
+                await tally.tell(at_once=True)
+                async with self._index.write(self._base, self._signature, anew=rebuild) as writer:
+                    await self._bring_up_to_date(writer, tally, allow_removals=allow_removals)
+                await self._follow_up(tally)
             except asyncio.CancelledError:
                 await asyncio.shield(tally.end("cancelled"))
                 raise
@@ -73,34 +86,48 @@ class Indexer:
                 raise
             return await tally.end("done")
 
-    async def preview(self) -> Plan:
-        """What a run would do."""
-        async with self._index.write(self._base, self._signature) as writer:
-            return await self._plan(writer)
+    async def preview(self, *, rebuild: bool = False, allow_removals: bool = False) -> Preview:
+        """What a run would do to what is searched now. Nothing is written, and a run may go on meanwhile."""
+        live = await self._catalog.entries(self._base, await self._index.live(self._base))
+        anew = rebuild or await self._index.signature(self._base) != self._signature
+        entries = {} if anew else live
+        offered, problems = await offers(self._sources)
+        plan = make_plan(offered, problems, entries, {document: entry.passages for document, entry in entries.items()})
+        try:
+            refuse_losses(self._base, plan, live, self._settings.max_removed)
+        except TooManyRemovals as refusal:
+            return Preview(plan, "" if allow_removals else str(refusal))
+        return Preview(plan)
 
-    async def _bring_up_to_date(self, tally: Tally, *, allow_removals: bool) -> None:
-        async with self._index.write(self._base, self._signature) as writer:
-            plan = await self._plan(writer)
-            live = await self._catalog.entries(self._base, writer.live)
-            if not allow_removals:
-                refuse_losses(self._base, plan, live, self._settings.max_removed)
-            await tally.begin(plan)
-            intake = Intake(
-                base=self._base,
-                split=self._split,
-                embedder=self._embedder,
-                writer=writer,
-                catalog=self._catalog,
-                tally=tally,
-                settings=self._settings.intake,
-            )
-            await intake.bring_in(plan.to_read)
-            if plan.vanished:
-                await writer.remove(plan.vanished)
-                await self._catalog.remove(self._base, writer.build, plan.vanished)
-            tally.add(removed=len(lost(plan, live)))
-            await tally.move_to("publishing")
-            await self._publish(writer)
+    async def _follow_up(self, tally: Tally) -> None:
+        if self._after and (tally.now.added or tally.now.changed or tally.now.removed):
+            try:
+                await self._after()
+            except FootnoteError as error:
+                tally.remark(f"The index is good, but its threshold could not be set ({error}). Run: footnote calibrate")
+
+    async def _bring_up_to_date(self, writer: IndexWriter, tally: Tally, *, allow_removals: bool) -> None:
+        plan = await self._plan(writer)
+        live = await self._catalog.entries(self._base, writer.live)
+        if not allow_removals:
+            refuse_losses(self._base, plan, live, self._settings.max_removed)
+        await tally.begin(plan)
+        intake = Intake(
+            base=self._base,
+            split=self._split,
+            embedder=self._embedder,
+            writer=writer,
+            catalog=self._catalog,
+            tally=tally,
+            settings=self._settings.intake,
+        )
+        await intake.bring_in(plan.to_read)
+        if plan.vanished:
+            await writer.remove(plan.vanished)
+            await self._catalog.remove(self._base, writer.build, plan.vanished)
+        tally.add(removed=len(lost(plan, live)))
+        await tally.move_to("publishing")
+        await self._publish(writer)
 
     async def _plan(self, writer: IndexWriter) -> Plan:
         offered, problems = await offers(self._sources)

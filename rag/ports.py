@@ -20,11 +20,16 @@ if TYPE_CHECKING:
         Listing,
         Passage,
         Piece,
+        Place,
+        Post,
         Problem,
         Prompt,
+        Question,
+        QuestionState,
         Run,
         Search,
         Signature,
+        Tally,
         Thread,
         Turn,
         Vector,
@@ -156,8 +161,11 @@ class PassageIndex(Protocol):
         """The languages of the passages, the most frequent first."""
         ...
 
-    def write(self, base: str, signature: Signature) -> AbstractAsyncContextManager[IndexWriter]:
-        """Begin or take up again a run: on the live index if its signature is equal, else on one beside it."""
+    def write(self, base: str, signature: Signature, *, anew: bool = False) -> AbstractAsyncContextManager[IndexWriter]:
+        """Begin or take up again a run: on the live index if its signature is equal, else on one beside it.
+
+        `anew` always takes one beside it, with nothing of the live one in it, which may be damaged.
+        """
         ...
 
     async def drop(self, base: str) -> None: ...
@@ -177,15 +185,26 @@ class Catalog(Protocol):
         ...
 
     def lease(self, base: str, owner: str, *, seconds: float = 30.0) -> AbstractAsyncContextManager[None]:
-        """Hold the one run of a base, renewed until left. Raises RunInProgress, with the other run's progress in words."""
+        """Hold the one run of a base, renewed until left; `owner` is the run's id.
+
+        Raises RunInProgress, with the other run's progress in words; and RunCancelled in its body, once `cancel` was called.
+        """
         ...
 
     async def report(self, progress: Progress) -> None:
         """Note how the run stands, for others to see."""
         ...
 
-    async def progress(self, base: str) -> Progress | None:
-        """The newest run of a base, as last reported."""
+    async def progress(self, base: str, run: str = "") -> Progress | None:
+        """The run of this id, or the newest of a base, as last reported."""
+        ...
+
+    async def running(self, base: str) -> Progress | None:
+        """The run that holds the base's lease now, as last reported; None where none does, or its process is known to be dead."""
+        ...
+
+    async def cancel(self, base: str) -> bool:
+        """Ask the run under way to stop, in whichever process; it does so within a second or two. False where none is."""
         ...
 
     async def remembered(self, key: str) -> Mapping[str, object] | None:
@@ -202,11 +221,14 @@ class Memory(Protocol):
         """The newest `turns` turns, oldest first; 0 gives none."""
         ...
 
-    async def remember(self, thread: Thread, asked: Turn, answer: Answer, run: Run) -> None:
-        """Store question, full answer and run together, or none of them."""
+    async def remember(self, thread: Thread, asked: Turn, answer: Answer, run: Run, *, question: str = "") -> None:
+        """Store question, full answer and run together, or none of them.
+
+        `question` is the id of one that an inbox holds. Raises StoreError where that is answered already.
+        """
         ...
 
-    async def fail(self, thread: Thread, asked: Turn, failure: str, run: Run) -> None:
+    async def fail(self, thread: Thread, asked: Turn, failure: str, run: Run, *, question: str = "") -> None:
         """Store a question that got no answer, with why; no part of an answer is kept."""
         ...
 
@@ -224,6 +246,81 @@ class Memory(Protocol):
 
     async def last_run(self, thread: Thread | None = None) -> Run | None:
         """The newest run of a thread, or of all."""
+        ...
+
+
+class Inbox(Protocol):
+    """Questions, each from its claim to its delivery, shared by all processes (P3, P4).
+
+    A `holder` is one process. What it holds it renews; when it no longer does, anybody may take it over. Times are by the
+    database's clock. Whatever changes a question does so only while its holder still holds it, and says whether it did.
+    """
+
+    async def claim(self, asked: Question) -> Question | None:
+        """Take a question in: it comes back with its id. None where its message or gesture was taken in before."""
+        ...
+
+    async def next(self, thread: Thread, holder: str, *, seconds: float) -> Question | None:
+        """The oldest question of the thread that is not done with; None where there is none, or somebody holds one.
+
+        Its `attempts` count how often it was taken up. Its state is `answering`, or `answered` where its answer is stored.
+        """
+        ...
+
+    async def renew(self, holder: str, questions: Collection[str], *, seconds: float) -> frozenset[str]:
+        """The ids of those that are still held; the others were cancelled, edited or taken over."""
+        ...
+
+    async def finish(self, question: str, holder: str, state: QuestionState, failure: str = "") -> bool: ...
+
+    async def hand_back(self, question: str, holder: str, *, seconds: float = 0.0) -> bool:
+        """Let somebody else go on with it, after so many seconds; an attempt that was handed back does not count."""
+        ...
+
+    async def unfinished(self, platforms: Collection[str]) -> list[Thread]:
+        """The threads with a question that nobody holds, and that is not done with."""
+        ...
+
+    async def answer(self, question: str) -> Answer | None:
+        """The answer as it was stored."""
+        ...
+
+    async def asked(self, place: Place, message: str) -> Question | None:
+        """The question that this message asked."""
+        ...
+
+    async def shown(self, place: Place, message: str) -> Question | None:
+        """The question whose answer this message shows."""
+        ...
+
+    async def revise(self, question: str, text: str) -> bool:
+        """It was edited: it waits to be answered once more, its answer is forgotten, its posts stay. False: it says so already."""
+        ...
+
+    async def withdraw(self, question: str) -> bool:
+        """It was deleted: it is cancelled and its answer forgotten, its posts stay. False: it was cancelled before."""
+        ...
+
+    async def note(self, question: str, post: Post) -> None:
+        """A message shows its answer, or no longer grows."""
+        ...
+
+    async def unnote(self, question: str, message: str) -> None: ...
+
+    async def posts(self, question: str) -> list[Post]:
+        """The messages that show its answer, in order."""
+        ...
+
+    async def judge(self, question: str, person: str, verdict: int, remark: str = "") -> bool:
+        """One verdict (1 or -1; 0 takes it back) for each answer and person. False where there is no answer to judge."""
+        ...
+
+    async def met(self, thread: Thread) -> bool:
+        """Whether something was asked in this thread before."""
+        ...
+
+    async def tally(self, thread: Thread, person: str, *, seconds: float) -> Tally:
+        """How much was asked in these last seconds. What got only a notice does not count."""
         ...
 
 

@@ -44,6 +44,9 @@ class Tally:
         if len(self.now.problems) < PROBLEMS:
             self.now = replace(self.now, problems=(*self.now.problems, problem))
 
+    def remark(self, sentence: str) -> None:
+        self.now = replace(self.now, remark=sentence)
+
     async def move_to(self, state: Literal["indexing", "publishing", "done", "failed", "cancelled"]) -> None:
         self.now = replace(self.now, state=state)
         await self.tell(at_once=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,15 +50,50 @@ class Turn:
     said_at: datetime | None = None
 
 
+QuestionState: TypeAlias = Literal["waiting", "answering", "answered", "delivered", "failed", "cancelled", "expired"]
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question that somebody asked in a thread."""
+    """One question that somebody asked in a thread, as the desk holds it. `id` is given by the inbox that takes it in.
+
+    `author` is a name, `person` the platform's id of who asked. `message` is the platform's id of what was asked, and
+    `gesture` what else names the same act of asking: either is claimed once in its channel. `reply_to` is what the surface
+    needs in order to answer, in its own form. A `notice` is said instead of an answer. `failure` says why there is none.
+    """
 
     id: str
     thread: Thread
     text: str
     author: str = ""
     roles: tuple[str, ...] = ()
+    person: str = ""
+    message: str = ""
+    gesture: str = ""
+    reply_to: str = ""
+    notice: str = ""
+    state: QuestionState = "waiting"
+    failure: str = ""
+    attempts: int = 0
+    asked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A message of ours that shows an answer, by the platform's id; `open` while it is still being streamed into."""
+
+    message: str
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many questions were asked lately: by one person, in one place, in one thread in all, and by everybody today."""
+
+    person: int = 0
+    place: int = 0
+    thread: int = 0
+    today: int = 0
 
 
 # --- what is known --------------------------------------------------------------------------------------------------
@@ -167,8 +203,7 @@ class Search:
     limit: int = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One passage of either ranked list, with both raw scores.
 
     `lexical_rank` and `dense_rank` count from 1; 0 says that the passage is not in that list. A list holds only what
@@ -183,8 +218,7 @@ class Candidate:
     matched: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A passage and how well it answers one question: `score` orders, `scores` names each part of it.
 
     `relevance`, between 0 and 1, means the same for every question: thresholds cut on it. After context expansion
@@ -195,7 +229,7 @@ class Match:
     passage: Passage
     score: float
     relevance: float = 0.0
-    scores: Mapping[str, float] = field(default_factory=dict)
+    scores: Mapping[str, float] = MappingProxyType({})
     members: tuple[str, ...] = ()
     copies: tuple[Passage, ...] = ()
     parts: tuple[Passage, ...] = ()
@@ -385,7 +419,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """An indexing run, counted. `found` is None while the sources are still being listed."""
+    """An indexing run, counted. `found` is None while the sources are still being listed.
+
+    `joined` says that another process runs it, or another task, and we only watch. `remark` is what went wrong beside the run:
+    the index is good all the same.
+    """
 
     base: str
     run: str = ""
@@ -401,3 +439,5 @@ class Progress:
     seconds: float = 0.0
     problems: tuple[Problem, ...] = ()
     error: str = ""
+    remark: str = ""
+    joined: bool = False

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, delete, select
 
 from rag.text import well_formed
-from rag.types import Entry
-from storage.index_runs import IndexRuns, newest_run
+from rag.types import Entry, Progress
+from storage.holders import Holders
+from storage.index_runs import IndexRuns, run_of
 from storage.leases import Leases
 from storage.schema import documents, remembered
 from storage.statements import upsert
@@ -17,10 +18,10 @@ from storage.statements import upsert
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
 
     from sqlalchemy import Connection, Executable
 
-    from rag.types import Progress
     from storage.database import Database
 
 _BATCH = 500  # rows in one transaction: others get their turn in between
@@ -42,11 +43,14 @@ _REMEMBERED = select(remembered.c.value).where(remembered.c.key == bindparam("of
 
 
 class DatabaseCatalog:
-    """Documents' names and texts are stored well-formed: a lone surrogate in them comes back as U+FFFD."""
+    """Documents' names and texts are stored well-formed: a lone surrogate in them comes back as U+FFFD.
 
-    def __init__(self, database: Database) -> None:
+    `holders` is a folder where the processes of this machine show that they live, so that a run that was killed is known to be.
+    """
+
+    def __init__(self, database: Database, holders: Path | None = None) -> None:
         self._database = database
-        self._leases = Leases(database)
+        self._leases = Leases(database, Holders(holders))
         self._record = upsert(documents, database.dialect)
         self._remember = upsert(remembered, database.dialect)
         self._runs = IndexRuns(database.dialect)
@@ -75,8 +79,15 @@ class DatabaseCatalog:
     async def report(self, progress: Progress) -> None:
         await self._database.write(lambda connection: self._runs.report(connection, progress))
 
-    async def progress(self, base: str) -> Progress | None:
-        return await self._database.read(lambda connection: newest_run(connection, base))
+    async def progress(self, base: str, run: str = "") -> Progress | None:
+        return await self._database.read(lambda connection: run_of(connection, base, run))
+
+    async def running(self, base: str) -> Progress | None:
+        run = await self._leases.owner(base)
+        return None if run is None else await self.progress(base, run) or Progress(base, run)
+
+    async def cancel(self, base: str) -> bool:
+        return await self._leases.cancel(base)
 
     async def remembered(self, key: str) -> Mapping[str, object] | None:
         return await self._database.read(lambda connection: connection.execute(_REMEMBERED, {"of_key": key}).scalar())

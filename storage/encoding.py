@@ -55,13 +55,13 @@ _COUNTS = ("found", "done", "added", "changed", "unchanged", "removed", "passage
 
 
 def from_progress(progress: Progress) -> dict[str, object]:
-    """Counts and problems; state and error have columns."""
+    """Counts, problems and the remark; state and error have columns."""
     counts = {name: getattr(progress, name) for name in _COUNTS}
     problems = [{"document": problem.document, "reason": problem.reason} for problem in progress.problems]
-    return counts | {"problems": problems}
+    return counts | {"problems": problems, "remark": progress.remark}
 
 
 def to_progress(base: str, run: str, state: Any, error: str, value: dict[str, Any]) -> Progress:
     problems = tuple(Problem(problem["document"], problem["reason"]) for problem in value["problems"])
     counts = {name: value[name] for name in _COUNTS}
-    return Progress(base=base, run=run, state=state, problems=problems, error=error, **counts)
+    return Progress(base=base, run=run, state=state, problems=problems, error=error, remark=value.get("remark", ""), **counts)

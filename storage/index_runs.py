@@ -26,6 +26,7 @@ _NEWEST = (
     .order_by(index_runs.c.number.desc())
     .limit(1)
 )
+_OF_RUN = select(*_NEWEST.selected_columns).where(_OF_BASE, index_runs.c.run == bindparam("of_run"))
 _GIVE_UP = (
     update(index_runs)
     .where(_OF_BASE, index_runs.c.state.in_(UNFINISHED))
@@ -51,8 +52,10 @@ class IndexRuns:
         connection.execute(self._report, row)
 
 
-def newest_run(connection: Connection, base: str) -> Progress | None:
-    row = connection.execute(_NEWEST, {"of_base": base}).first()
+def run_of(connection: Connection, base: str, run: str = "") -> Progress | None:
+    """The run of this id; without one, the newest."""
+    asked = connection.execute(_OF_RUN, {"of_base": base, "of_run": run}) if run else connection.execute(_NEWEST, {"of_base": base})
+    row = asked.first()
     return None if row is None else to_progress(base, row.run, row.state, row.error, row.progress)
 
 

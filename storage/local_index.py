@@ -66,8 +66,8 @@ class LocalIndex:
             return reader.generation.languages
         return await self._read(base, lambda reader: reader.generation.languages, ())
 
-    def write(self, base: str, signature: Signature) -> AbstractAsyncContextManager[IndexWriter]:
-        return writing(IndexFolder(self._root, base), signature)
+    def write(self, base: str, signature: Signature, *, anew: bool = False) -> AbstractAsyncContextManager[IndexWriter]:
+        return writing(IndexFolder(self._root, base), signature, anew=anew)
 
     async def drop(self, base: str) -> None:
         await self._run(base, IndexFolder(self._root, base).drop)

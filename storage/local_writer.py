@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
 
-from rag.errors import IndexMismatch
+from rag.errors import IndexMismatch, StoreUnavailable
 from storage.generations import Torn, check, make
 from storage.index_folder import ROWS, IndexFolder, Pointer, store_errors
 from storage.passage_rows import PassageRows
@@ -29,9 +29,10 @@ GRACE_SECONDS = 60.0  # so long a question that is under way may ask for passage
 class Session:
     """What the thread does. It holds the base's lock from `open` to `close`."""
 
-    def __init__(self, folder: IndexFolder, signature: Signature) -> None:
+    def __init__(self, folder: IndexFolder, signature: Signature, *, anew: bool) -> None:
         self._folder = folder
         self._signature = signature
+        self._anew = anew
         self._open = ExitStack()
         self._relative: PassageRows | None = None  # the live build, where its vectors fit this one
         self.pointer: Pointer | None = None
@@ -55,7 +56,7 @@ class Session:
     def open(self) -> None:
         self._open.enter_context(self._folder.held())
         self._folder.path.mkdir(parents=True, exist_ok=True)
-        self.pointer = mended(self._folder)
+        self.pointer = replaced(self._folder) if self._anew else mended(self._folder)
         self.build = self._choose()
         self._rows = self._open.enter_context(closing(PassageRows(self._path(self.build), create=True)))
         if self._rows.signature() is None:
@@ -106,9 +107,12 @@ class Session:
         return self._folder.build(build) / ROWS
 
     def _choose(self) -> str:
-        """The live build where its signature is equal, else one that was begun beside it, else a new one."""
+        """The live build where its signature is equal, else one that was begun beside it, else a new one.
+
+        One that is made anew takes nothing from the live build, which may be damaged.
+        """
         found = {name: self._signature_of(name) for name in self._folder.builds() if self._path(name).exists()}
-        if self.pointer and (live := found.get(self.live)):
+        if self.pointer and not self._anew and (live := found.get(self.live)):
             if live == self._signature:
                 return self.live
             if (live.embedder, live.dimension) == (self._signature.embedder, self._signature.dimension):
@@ -126,7 +130,7 @@ class Session:
             with closing(PassageRows(self._path(build))) as rows:
                 return rows.signature()
         except sqlite3.DatabaseError:
-            if build == self.live:
+            if build == self.live and not self._anew:
                 raise
             return None
 
@@ -158,6 +162,14 @@ def mended(folder: IndexFolder) -> Pointer | None:
         folder.point(pointer)
         shutil.rmtree(torn, ignore_errors=True)
     return pointer
+
+
+def replaced(folder: IndexFolder) -> Pointer | None:
+    """The pointer as it is, to what is about to be replaced, whatever its state; None where even the pointer is damaged."""
+    try:
+        return folder.pointer()
+    except StoreUnavailable:
+        return None
 
 
 class LocalWriter:
@@ -192,10 +204,10 @@ class LocalWriter:
 
 
 @asynccontextmanager
-async def writing(folder: IndexFolder, signature: Signature) -> AsyncIterator[LocalWriter]:
+async def writing(folder: IndexFolder, signature: Signature, *, anew: bool = False) -> AsyncIterator[LocalWriter]:
     loop = asyncio.get_running_loop()
     thread = ThreadPoolExecutor(1, thread_name_prefix="index-writer")
-    session = Session(folder, signature)
+    session = Session(folder, signature, anew=anew)
     try:
         await loop.run_in_executor(thread, guarded, folder.base, session.open)
         yield LocalWriter(folder.base, session, thread)

@@ -58,6 +58,9 @@ threads = Table(
 # One row for each question, from its claim to its delivery. `message` is the platform's id of what was asked: unique
 # in its channel, so that a question is claimed once (P3); NULL where the platform has none (the terminal).
 # `id` is `columns.new_id()`. state: waiting · answering · answered · delivered · failed · cancelled · expired.
+# `gesture` is what else names the same act of asking: Slack may send one act as two messages (its client_msg_id is one).
+# `person` is the platform's id of who asked, `reply_to` what the surface needs in order to answer, in its own form;
+# `notice` is said instead of an answer. `lease_until` without `claimed_by` says that it is not to be taken up before.
 questions = Table(
     "questions",
     metadata,
@@ -68,9 +71,13 @@ questions = Table(
     _text("channel"),
     Column("message", Text),
     Column("state", Text, nullable=False),
+    Column("gesture", Text),
     _text("author"),
+    _text("person"),
     Column("roles", Json, nullable=False),
     Column("text", Text, nullable=False),
+    _text("reply_to"),
+    _text("notice"),
     _text("failure"),
     _text("run"),
     Column("claimed_by", Text),
@@ -78,6 +85,7 @@ questions = Table(
     Column("attempts", Integer, nullable=False),
     Column("asked_at", Utc, nullable=False, index=True),
     UniqueConstraint("platform", "workspace", "channel", "message"),
+    UniqueConstraint("platform", "workspace", "channel", "gesture"),
     Index(None, "thread_id", "id"),
     Index(None, "state", "id"),
 )
@@ -98,11 +106,12 @@ turns = Table(
     Index(None, "thread_id", "id"),
 )
 
+# One for each question: who was slower finds that it is answered.
 answers = Table(
     "answers",
     metadata,
     Column("id", Number, primary_key=True),
-    _belongs("question_id", "questions.id"),
+    Column("question_id", ForeignKey("questions.id", ondelete="CASCADE"), nullable=False, unique=True),
     Column("text", Text, nullable=False),
     Column("abstained", Boolean, nullable=False),
     Column("sources", Json, nullable=False),
@@ -178,7 +187,8 @@ documents = Table(
     sqlite_with_rowid=False,
 )
 
-# Who holds what: `holder` is new for each holding, `owner` is for people. Times are by the database's clock.
+# Who holds what: `holder` is new for each holding, `owner` says what for (a run's id). Times are by the database's clock.
+# `cancelled` asks the holder to stop.
 leases = Table(
     "leases",
     metadata,
@@ -187,6 +197,7 @@ leases = Table(
     Column("owner", Text, nullable=False),
     Column("taken_at", Double, nullable=False),
     Column("lease_until", Double, nullable=False),
+    Column("cancelled", Boolean, nullable=False),
 )
 
 index_runs = Table(

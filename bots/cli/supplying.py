@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bots.cli.app import app, console, plain, say_error, with_footnote
-from rag.errors import BadSetting, FootnoteError, RunInProgress, TooManyRemovals
+from rag.errors import BadSetting, FootnoteError, RunCancelled, TooManyRemovals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from config.assembly import Footnote
-    from rag.planning import Plan
+    from rag.indexing import Preview
     from rag.types import Entry, Progress
 
 BaseOption = Annotated[str, typer.Option("--base", help="Only this knowledge base.")]
@@ -35,19 +35,24 @@ def index(
     allow_removals: Annotated[
         bool, typer.Option("--allow-removals", help="Go on even if many documents, or all, are gone.")
     ] = False,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Forget the index, and make it anew from the documents.")] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make the index anew from the documents, beside the one that is asked meanwhile.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only what went wrong.")] = False,
 ) -> None:
     """Bring the index up to date: only what changed is read and embedded."""
     given = [os.path.abspath(path) for path in paths or ()]  # noqa: PTH100 - resolves `..` and leaves links as they are
 
     async def bring_up_to_date(footnote: Footnote) -> bool:
-        supplying = Supplying(footnote, allow_removals=allow_removals, rebuild=rebuild, quiet=quiet)
+        supplying = Supplying(
+            footnote, allow_removals=allow_removals, rebuild=rebuild, own=rebuild or allow_removals or bool(given), quiet=quiet
+        )
         names = chosen(footnote, base)
         before = await footnote.remember_sources(given, keep=not dry_run) if given else None
         if dry_run:
             for name in names:
-                print_plan(name, await footnote.indexer(name).preview())
+                found = await footnote.indexer(name).preview(rebuild=rebuild, allow_removals=allow_removals)
+                print_preview(name, found)
             return True
         try:
             return await supplying.all(names)
@@ -61,12 +66,13 @@ def index(
 
 
 class Supplying:
-    """`footnote index`, with its options."""
+    """`footnote index`, with its options. `own`: a run that is under way already may not do what this one shall."""
 
-    def __init__(self, footnote: Footnote, *, allow_removals: bool, rebuild: bool, quiet: bool) -> None:
+    def __init__(self, footnote: Footnote, *, allow_removals: bool, rebuild: bool, own: bool, quiet: bool) -> None:
         self._footnote = footnote
         self._allow_removals = allow_removals
         self._rebuild = rebuild
+        self._own = own
         self._quiet = quiet
 
     async def all(self, names: list[str]) -> bool:
@@ -78,6 +84,8 @@ class Supplying:
         for name in names:
             try:
                 await self.one(name)
+            except RunCancelled:
+                raise
             except FootnoteError as error:
                 failed += 1
                 say_error(error)
@@ -87,26 +95,32 @@ class Supplying:
         """Raises FootnoteError, also where there is nothing to index."""
         from bots.commands import summary  # noqa: PLC0415 - loaded once there is something to show
 
-        if self._rebuild:
-            self._footnote.indexer(name)  # has it sources at all?
-            await self._footnote.index.drop(name)
-        try:
-            progress = await self._watched(name)
-        except RunInProgress as error:
-            raise RunInProgress(f"{error} If that run was killed, another may begin half a minute later.") from error
+        progress = await self._watched(name)
         if not progress.passages and not progress.removed:
             raise BadSetting(nothing_found(progress))
         self._tell_problems(progress)
         if not self._quiet:
             console().print(summary(progress))
+        if progress.remark:
+            print(f"{name}: {progress.remark}", file=sys.stderr)  # noqa: T201
 
     async def _watched(self, name: str) -> Progress:
         from bots.terminal.bar import progress_bar  # noqa: PLC0415
 
-        if self._quiet or plain():
-            return await self._footnote.bring_up_to_date(name, allow_removals=self._allow_removals)
+        if self._quiet:
+            return await self._brought_up_to_date(name, lambda _: None)
+        if plain():
+            return await self._brought_up_to_date(name, say_when_joined())
         with progress_bar(console()) as show:
-            return await self._footnote.bring_up_to_date(name, show, allow_removals=self._allow_removals)
+            return await self._brought_up_to_date(name, show)
+
+    async def _brought_up_to_date(self, name: str, show: Callable[[Progress], None]) -> Progress:
+        from bots.cli.stopping import Stoppable  # noqa: PLC0415
+
+        with Stoppable(name, show) as stoppable:
+            return await self._footnote.runs.start_or_join(
+                name, stoppable.watch, allow_removals=self._allow_removals, rebuild=self._rebuild, own=self._own
+            )
 
     def _tell_problems(self, progress: Progress) -> None:
         for problem in progress.problems[:NAMED]:
@@ -130,8 +144,22 @@ def chosen(footnote: Footnote, base: str) -> list[str]:
     return [base] if base else names
 
 
-def print_plan(name: str, plan: Plan) -> None:
-    out = console()
+def say_when_joined() -> Callable[[Progress], None]:
+    """Without a bar, one line says why nothing seems to happen."""
+    from bots.commands import progressing  # noqa: PLC0415
+
+    said: set[str] = set()
+
+    def say(now: Progress) -> None:
+        if now.joined and now.run not in said:
+            said.add(now.run)
+            print(progressing(now), flush=True)  # noqa: T201
+
+    return say
+
+
+def print_preview(name: str, preview: Preview) -> None:
+    out, plan = console(), preview.plan
     for offer in plan.to_read:
         out.print(f"read    {offer.listing.id}")
     for document in plan.vanished:
@@ -140,6 +168,8 @@ def print_plan(name: str, plan: Plan) -> None:
         out.print(f"cannot  {problem.document}: {problem.reason}")
     counts = f"{len(plan.to_read)} to read, {len(plan.vanished)} to remove, {len(plan.unchanged)} unchanged"
     out.print(f"{name}: {counts}. Nothing was changed.")
+    if preview.refusal:
+        out.print(f"{name}: a run would stop. {preview.refusal}")
 
 
 @app.command("sources")

@@ -72,7 +72,7 @@ class MemoryIndex:
     async def languages(self, base: str) -> tuple[str, ...]:
         return self._languages if await self.size(base) else ()
 
-    def write(self, base: str, signature: Signature) -> AbstractAsyncContextManager[IndexWriter]:
+    def write(self, base: str, signature: Signature, *, anew: bool = False) -> AbstractAsyncContextManager[IndexWriter]:
         raise NotImplementedError
 
     async def drop(self, base: str) -> None:

@@ -291,7 +291,7 @@ async def test_progress_is_told_from_listing_to_done(bench: Bench) -> None:
 
     await bench.indexer.run(told.append)
 
-    assert [told[0].state, told[-2].state, told[-1].state] == ["indexing", "publishing", "done"]
+    assert [told[0].state, told[1].state, told[-2].state, told[-1].state] == ["listing", "indexing", "publishing", "done"]
     assert [progress.done for progress in told] == sorted(progress.done for progress in told)
     assert await bench.catalog.progress(BASE) == told[-1]
 
@@ -309,7 +309,7 @@ async def test_a_preview_changes_nothing(bench: Bench) -> None:
     del bench.source.texts["rope.md"]
     bench.source.read_ids.clear()
 
-    plan = await bench.indexer.preview()
+    plan = (await bench.indexer.preview()).plan
 
     assert [offer.listing.id for offer in plan.to_read] == ["new.md"]
     assert plan.vanished == ("rope.md",)

@@ -29,7 +29,7 @@ _PROGRESS = (
 _OF = {"thread_id": _THREAD, "question_id": _QUESTION}
 _CHANNEL = {"platform": "slack", "workspace": "T1", "channel": "C1"}
 _ASKED = {"author": "Ann", "roles": '["staff"]', "text": "How many?", "failure": "", "run": "r1", "asked_at": _SAID}
-_CLAIM = {"message": "100.1", "state": "delivered", "claimed_by": "host-1", "lease_until": 1.5, "attempts": 1}
+_CLAIM = {"person": "U1", "reply_to": "", "notice": "", "message": "100.1", "state": "delivered", "claimed_by": "host-1", "lease_until": 1.5, "attempts": 1}
 _SHOWN = {
     "standalone_question": "How many?",
     "text": "Five [1].",
@@ -50,7 +50,7 @@ _ROWS: tuple[tuple[str, dict[str, object]], ...] = (
     ("feedback", {"answer_id": 1, "person": "U1", "verdict": 1, "remark": "", "given_at": _SAID}),
     ("runs", {**_OF, "id": "r1", "kind": "question", "started_at": _SAID, "seconds": 1.5, "error": "", "trace": _TRACE}),
     ("documents", {**_DOCUMENT, "base": "handbook", "build": "1", "indexed_at": _SAID}),
-    ("leases", {"name": "handbook", "holder": "h", "owner": "o", "taken_at": 1.5, "lease_until": 2.5}),
+    ("leases", {"name": "handbook", "holder": "h", "owner": "o", "taken_at": 1.5, "lease_until": 2.5, "cancelled": False}),
     ("index_runs", {"base": "handbook", "run": "i1", "state": "done", "error": "", "progress": _PROGRESS, "reported_at": _SAID}),
     ("remembered", {"key": "sources", "value": '{"default":["docs"]}', "remembered_at": _SAID}),
     (

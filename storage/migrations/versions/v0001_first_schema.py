@@ -82,6 +82,7 @@ def _leases() -> None:
         sa.Column("owner", sa.Text(), nullable=False),
         sa.Column("taken_at", sa.Double(), nullable=False),
         sa.Column("lease_until", sa.Double(), nullable=False),
+        sa.Column("cancelled", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_leases")),
     )
 
@@ -122,9 +123,13 @@ def _questions() -> None:
         sa.Column("channel", sa.Text(), nullable=False),
         sa.Column("message", sa.Text(), nullable=True),
         sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("gesture", sa.Text(), nullable=True),
         sa.Column("author", sa.Text(), nullable=False),
+        sa.Column("person", sa.Text(), nullable=False),
         sa.Column("roles", sa.Text(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("reply_to", sa.Text(), nullable=False),
+        sa.Column("notice", sa.Text(), nullable=False),
         sa.Column("failure", sa.Text(), nullable=False),
         sa.Column("run", sa.Text(), nullable=False),
         sa.Column("claimed_by", sa.Text(), nullable=True),
@@ -135,6 +140,9 @@ def _questions() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_questions")),
         sa.UniqueConstraint(
             "platform", "workspace", "channel", "message", name=op.f("uq_questions_platform_workspace_channel_message")
+        ),
+        sa.UniqueConstraint(
+            "platform", "workspace", "channel", "gesture", name=op.f("uq_questions_platform_workspace_channel_gesture")
         ),
     )
     op.create_index(op.f("ix_questions_asked_at"), "questions", ["asked_at"], unique=False)
@@ -196,8 +204,8 @@ def _answers() -> None:
             ["question_id"], ["questions.id"], name=op.f("fk_answers_question_id_questions"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_answers")),
+        sa.UniqueConstraint("question_id", name=op.f("uq_answers_question_id")),
     )
-    op.create_index(op.f("ix_answers_question_id"), "answers", ["question_id"], unique=False)
 
 
 def _posts() -> None:

@@ -1,0 +1,54 @@
+"""Ctrl-C, or the wish of the system that we end, while an indexing run goes on: it is cancelled, and says so."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Self
+
+from rag.errors import RunCancelled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rag.types import Progress
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stoppable:
+    """Around a run that hands its progress to `watch`. Raises RunCancelled once it was stopped."""
+
+    def __init__(self, base: str, show: Callable[[Progress], None]) -> None:
+        self._base = base
+        self._show = show
+        self._now: Progress | None = None
+        self._told = False
+
+    def watch(self, now: Progress) -> None:
+        self._now = now
+        self._show(now)
+
+    def __enter__(self) -> Self:
+        self._task = asyncio.current_task()
+        for number in _SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(number, self._stop)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        for number in _SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(number)
+        if kind is asyncio.CancelledError and self._told and self._task is not None:
+            self._task.uncancel()
+            raise RunCancelled(self._said()) from None
+
+    def _stop(self) -> None:
+        if self._task is not None and not self._told:
+            self._told = True
+            self._task.cancel()
+
+    def _said(self) -> str:
+        if self._now and self._now.joined:
+            return f"The run of base {self._base!r} goes on in the process that began it; here it is watched no more."
+        far = f" after {self._now.done} of {self._now.found} documents" if self._now and self._now.found else ""
+        return f"The run of base {self._base!r} was cancelled{far}. What it wrote stays: `footnote index` goes on from there."
