@@ -156,8 +156,7 @@ def _joined(run: Sequence[_Stretch], known: dict[int, Passage | None]) -> Match:
     best = max((stretch.hit for stretch in run), key=lambda hit: hit.score)
     if len(members) == 1:
         return best
-    return replace(
-        best,
+    return best._replace(
         passage=replace(
             best.passage, text=joined_text(members), start=members[0].start, end=members[-1].end, terms=_joined_terms(members)
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rag.errors import ModelError
@@ -191,7 +191,7 @@ def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: flo
         mixed = before if score is None else _RERANKED * next(new) + (1 - _RERANKED) * before
         named = match.scores if score is None else {**match.scores, "rerank": score}
         relevance = relevance_of(named)
-        reranked.append(replace(match, score=floor + (top - floor) * mixed, scores=named, relevance=relevance))
+        reranked.append(match._replace(score=floor + (top - floor) * mixed, scores=named, relevance=relevance))
     return sorted(reranked, key=lambda match: -match.score)
 
 

@@ -36,7 +36,7 @@ class Fold:
             self.kept.append(match)
             return
         better = self.kept[original]
-        self.kept[original] = replace(better, copies=(*better.copies, match.passage))
+        self.kept[original] = better._replace(copies=(*better.copies, match.passage))
         self.folded.append((match.passage.id, better.passage.id))
 
     def _original(self, match: Match, matched: frozenset[str]) -> int | None:
@@ -92,7 +92,7 @@ def within_budget(matches: Sequence[Match], budget: int, hits: Mapping[str, Matc
     first = hits.get(matches[0].passage.id, matches[0])
     text = cut(first.passage.text, budget)
     dropped = [match.passage.id for match in matches[1:]]
-    return [replace(first, passage=replace(first.passage, text=text, terms=""))], dropped, True
+    return [first._replace(passage=replace(first.passage, text=text, terms=""))], dropped, True
 
 
 def cut(text: str, budget: int) -> str:
