@@ -34,7 +34,21 @@ class Settings(BaseSettings):
     config: Path | None = Field(None, description="Path of footnote.toml; default: the one in the current folder.")
     home: Path = Field(Path(".footnote"), description="Where the embedded default keeps its files.")
     database_url: SecretStr | None = Field(
-        None, validation_alias="DATABASE_URL", description="A PostgreSQL or SQLite address; default: a SQLite file in the home."
+        None, validation_alias="DATABASE_URL", description="A PostgreSQL or SQLite address; unset: a SQLite file in the home."
+    )
+    cohere_api_key: SecretStr | None = Field(None, validation_alias="COHERE_API_KEY", description="The key for Cohere's models.")
+    cohere_api_url: str = Field(
+        "https://api.cohere.com",
+        validation_alias="COHERE_API_URL",
+        description="Where Cohere's models are; another one is a proxy.",
+    )
+    openai_api_key: SecretStr | None = Field(
+        None, validation_alias="OPENAI_API_KEY", description="The key for OpenAI, or for the server that `OPENAI_BASE_URL` names."
+    )
+    openai_base_url: str = Field(
+        "",
+        validation_alias="OPENAI_BASE_URL",
+        description="An OpenAI-compatible server (Ollama, vLLM, llama.cpp), as in `http://localhost:11434/v1`; empty: OpenAI.",
     )
     bases: dict[str, BaseTable] = Field({}, description="Knowledge bases by name.")
     routes: tuple[RouteTable, ...] = Field((), description="Which bases are asked where.")
@@ -132,15 +146,21 @@ def unreadable(message: str) -> str:
 
 def explain(problem: Any) -> str:
     path = [str(part) for part in problem["loc"] if str(part) not in {"SourceTable", "str"}]
-    name = f"{'.'.join(path)} (FOOTNOTE_{'__'.join(path).upper()})" if path and path[0] != "DATABASE_URL" else "DATABASE_URL"
+    is_variable = bool(path) and path[0] in aliases()
+    name = path[0] if is_variable else f"{'.'.join(path)} (FOOTNOTE_{'__'.join(path).upper()})"
     if problem["type"] == "extra_forbidden":
         return f"{name} is not a setting.{nearest(path[-1], known_keys(path[:-1]))}"
     if problem["type"] == "missing":
         return f"{name} is missing."
     if problem["type"] == "tuple_type" and isinstance(problem["input"], dict):
         return f"{name} is a list: write it as JSON in that one variable, or into footnote.toml."
-    shown = "" if path[:1] == ["DATABASE_URL"] else f" is {problem['input']!r}"
+    shown = "" if is_variable else f" is {problem['input']!r}"
     return f"{name}{shown}: {problem['msg'][0].lower()}{problem['msg'][1:]}."
+
+
+def aliases() -> set[str]:
+    """The variables with names of their own: most hold a secret, and none is ever shown."""
+    return {field.validation_alias for field in Settings.model_fields.values() if isinstance(field.validation_alias, str)}
 
 
 def known_keys(path: Sequence[str]) -> list[str]:

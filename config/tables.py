@@ -72,6 +72,9 @@ class Answering(Table):
     condense_seconds: Seconds = Field(8, description="How long making a standalone question may take.")
     call_seconds: Seconds = Field(60, description="How long one call of the writer may take.")
     deadline_seconds: Seconds = Field(120, description="How long a question may take altogether.")
+    degraded: Literal["answer", "apologise"] = Field(
+        "answer", description="What happens while the language model fails: an answer from the documents without it, or an apology."
+    )
     prompts: str = Field("", description="A folder with prompt templates that replace the built-in ones.")
     allowed_hosts: tuple[str, ...] = Field((), description="Hosts whose links stay clickable in an answer.")
     route_by_subject: bool = Field(default=False, description="Let the language model pick the base by what a question is about.")
@@ -85,7 +88,9 @@ class Retrieval(Table):
     coverage: Share = Field(0.4, description="Share of a question's words found at which the lexical list has its full weight.")
     candidates: Positive = Field(50, description="How long each of the two ranked lists is.")
     k: Positive = Field(8, description="How many passages are handed to the writer.")
-    reranker: Literal["auto", "none", "local"] = Field("auto", description="What puts the first passages in order once more.")
+    reranker: Literal["auto", "none", "local", "cohere"] = Field(
+        "auto", description="What puts the first passages in order once more; auto: Cohere with its key, else local."
+    )
     rerank_k: Positive = Field(20, description="How many passages are reranked.")
     rerank_seconds: Seconds = Field(1.5, description="How long reranking may take; passages it leaves over keep their place.")
     threshold: Share | None = Field(None, description="Relevance below which nothing is answered; unset: as calibrated.")
@@ -114,8 +119,30 @@ class Indexing(Table):
 class Models(Table):
     """Which models are used."""
 
-    embedder: Literal["auto", "local", "none"] = Field("auto", description="What turns text into vectors; none: words alone.")
-    writer: Literal["auto", "extractive"] = Field("auto", description="What writes answers.")
+    writer: Literal["auto", "extractive", "cohere", "openai"] = Field(
+        "auto", description="What writes answers; auto: Cohere with its key, an OpenAI-compatible server with its, else extractive."
+    )
+    condenser: Literal["auto", "none", "cohere", "openai"] = Field(
+        "auto", description="What makes follow-ups into standalone questions; auto: where the writer is; none: by rule."
+    )
+    embedder: Literal["auto", "local", "cohere", "openai", "none"] = Field(
+        "auto", description="What turns text into vectors; auto: as for the writer, else local; none: words alone."
+    )
+    dimension: Positive | None = Field(
+        None,
+        description="How many numbers a vector has, where the embedder can choose; unset: 1024 with Cohere, else the model's own.",
+    )
+    context_tokens: Positive | None = Field(
+        None,
+        description="How much the writer can read and write in one call; unset: 128000, or 16000 where `OPENAI_BASE_URL` is set.",
+    )
+    cohere_writer: str = Field("command-a-03-2025", description="Cohere's model for answers.")
+    cohere_condenser: str = Field("command-r7b-12-2024", description="Cohere's model for standalone questions.")
+    cohere_embedder: str = Field("embed-v4.0", description="Cohere's model for vectors.")
+    cohere_reranker: str = Field("rerank-v4.0-fast", description="Cohere's model for reranking.")
+    openai_writer: str = Field("gpt-4.1-mini", description="The OpenAI-compatible server's model for answers.")
+    openai_condenser: str = Field("", description="Its model for standalone questions; empty: the one for answers.")
+    openai_embedder: str = Field("text-embedding-3-small", description="Its model for vectors.")
 
 
 class Limits(Table):

@@ -42,7 +42,6 @@ A complete example is [footnote.example.toml](../footnote.example.toml).
 |---|---|---|
 | `FOOTNOTE_CONFIG` | `footnote.toml` in the current folder | Path of the settings file. |
 | `FOOTNOTE_HOME` | `.footnote` beside `footnote.toml`, or in the current folder | Where the embedded default keeps its files. As `home` it may also stand in `footnote.toml`, above all tables. |
-| `DATABASE_URL` | a SQLite file in the home | A PostgreSQL or SQLite address. |
 """
 
 COMMANDS = """\
@@ -58,7 +57,7 @@ plain text there. Ctrl-C ends any command at once and leaves everything consiste
 
 
 def settings_page() -> str:
-    parts = [SETTINGS]
+    parts = [SETTINGS + "".join(f"{row}\n" for row in variable_rows())]
     for name, field in Settings.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             parts.append(section(f"[{name}]", field.annotation))
@@ -68,6 +67,12 @@ def settings_page() -> str:
         section("[[routes]]", RouteTable),
     ]
     return "\n".join(parts)
+
+
+def variable_rows() -> Iterator[str]:
+    for field in Settings.model_fields.values():
+        if isinstance(field.validation_alias, str):
+            yield f"| `{field.validation_alias}` | {default_of(field)} | {field.description} |"
 
 
 def section(title: str, table: type[BaseModel]) -> str:
