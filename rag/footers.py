@@ -24,13 +24,13 @@ def render(answer: Answer, *, links: bool = True) -> str:
 
 def one_line(answer: Answer) -> str:
     """`SOURCES: title, title`, for surfaces without links; "" where there is nothing to name."""
-    titles = dict.fromkeys(_title(source).replace(",", ";") for source in answer.sources)
+    titles = dict.fromkeys(title_of(source).replace(",", ";") for source in answer.sources)
     return f"SOURCES: {', '.join(titles)}" if titles and not answer.abstained else ""
 
 
 def entry(source: Source, *, links: bool = True) -> str:
     """`[n] title — section or page (link)`; further places cited in the same document follow, each with its own link."""
-    title = _title(source)
+    title = title_of(source)
     places = source.places if links else source.places[:1] + tuple(p for p in source.places[1:] if p.label)
     if not places:
         return f"[{source.n}] {title}"
@@ -39,7 +39,7 @@ def entry(source: Source, *, links: bool = True) -> str:
     return f"[{source.n}] {title}{between}{shown}"
 
 
-def _title(source: Source) -> str:
+def title_of(source: Source) -> str:
     return plain_title(source.title) or plain_title(source.document) or "Document"
 
 

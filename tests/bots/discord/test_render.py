@@ -1,0 +1,90 @@
+"""What Discord receives for an answer."""
+
+import pytest
+
+from bots.discord.render import below, growing, messages, shown
+from rag.types import Answer, Source, SourcePlace
+
+LINK = "https://docs.example.com/keys"
+SOURCES = (
+    Source(1, "api", "keys.md", "API keys", (SourcePlace("Rotation", f"{LINK}#rotation"), SourcePlace("p. 7", f"{LINK}#page=7"))),
+    Source(2, "api", "notes.md", "snake_case_notes", (SourcePlace("", "file:///srv/notes.md"),)),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "received"),
+    [
+        ("# One\n### Three\n#### Four ####\n###### Six", "# One\n### Three\n**Four**\n**Six**"),
+        ("- a\n  - b\n    1. c", "- a\n  - b\n    1. c"),
+        (
+            "See https://example.com/a(b)c, or (https://example.com/x).",
+            "See <https://example.com/a(b)c>, or (<https://example.com/x>).",
+        ),
+        ("[the page](https://example.com/a_b)", "[the page](<https://example.com/a_b>)"),
+        ("[https://good.example](https://evil.example)", "<https://evil.example>"),
+        ('[titled](https://example.com "a title")', "[titled](<https://example.com>)"),
+        ("<https://example.com>", "<https://example.com>"),
+        ("[done](<https://example.com>)", "[done](<https://example.com>)"),
+        ("Ask @everyone and @here now", "Ask @\u200beveryone and @\u200bhere now"),
+        ("<@123> <@&9> <#77> </cmd:1> <a:x:1> <t:1> <:e:1>", None),
+        ("a < b and b > c", "a < b and b > c"),
+        ("`@everyone` stays in `code`", "`@everyone` stays in `code`"),
+        ("```sh\ncurl https://example.com <@1>\n```", "```sh\ncurl https://example.com <@1>\n```"),
+        ("above\n\n---\n\nbelow", "above\n\n\n\nbelow"),
+        ("**重点**说明", "**重点**说明"),
+        ("\u200fמבחן\u200f and a\u200bb", "\u200fמבחן\u200f and a\u200bb"),
+        ("&amp;lt; stays", "&amp;lt; stays"),
+        ("a | b without a rule", "a | b without a rule"),
+        ("```\n| a | b |\n|---|---|\n| 1 | 2 |\n```", "```\n| a | b |\n|---|---|\n| 1 | 2 |\n```"),
+    ],
+)
+def test_markdown_becomes_what_discord_shows(text: str, received: str | None) -> None:
+    if received is None:
+        received = text.replace("<", "<\u200b")
+    assert shown(text) == received
+
+
+def test_a_table_is_aligned_by_what_its_signs_take_on_the_screen() -> None:
+    table = "Before\n\n| 名称 | `Type` |\n|:--|--:|\n| 密钥 | **str** |\n| k | [int](https://x.org) \\| none |\n\nafter"
+
+    assert shown(table) == "Before\n\n```\n名称  Type\n────  ──────────\n密钥  str\nk     int | none\n```\n\nafter"
+
+
+def test_a_table_that_is_too_wide_for_a_phone_is_a_list() -> None:
+    table = f"| Setting | What it does |\n| --- | --- |\n| `k` | {'words ' * 12}|\n| alpha | |\n"
+
+    assert shown(table) == f"- **`k`**\n  - What it does: {('words ' * 12).strip()}\n- **alpha**\n"
+
+
+def test_the_footer_links_each_place_without_preview_and_names_what_has_no_address() -> None:
+    assert below(Answer("x [1] [2]", SOURCES)) == (
+        f"-# SOURCES:\n-# [1] [API keys — Rotation](<{LINK}#rotation>); [p. 7](<{LINK}#page=7>)\n-# [2] snake\\_case\\_notes"
+    )
+
+
+def test_a_title_with_an_address_in_it_is_no_label() -> None:
+    source = Source(1, "api", "a.md", "https://good.example", (SourcePlace("", "https://docs.example.com/a"),))
+
+    assert below(Answer("x [1]", (source,))).endswith("-# [1] `https://good.example` <https://docs.example.com/a>")
+
+
+def test_an_abstention_has_no_footer_but_what_is_near() -> None:
+    assert below(Answer("The documents don't say.", abstained=True)) == ""
+    near = below(Answer("The documents don't say.", abstained=True, suggestions=SOURCES[:1], language="en"))
+
+    assert "SOURCES" not in near
+    assert near.split("\n")[1] == f"-# - [API keys — Rotation](<{LINK}#rotation>); [p. 7](<{LINK}#page=7>)"
+
+
+def test_a_long_answer_is_several_messages_each_within_the_limit() -> None:
+    answer = Answer("\n\n".join(f"Paragraph {number}. {'字' * 700} [1]" for number in range(20)), SOURCES)
+    sent = messages(answer)
+
+    assert all(0 < len(message) <= 2000 for message in sent)
+    assert sent[-1].endswith("snake\\_case\\_notes")
+    assert "".join(sent).count("字") == 14_000
+
+
+def test_a_growing_answer_never_leaves_code_open() -> None:
+    assert growing("Run:\n```sh\nmake dem") == ["Run:\n```sh\nmake dem\n```"]
