@@ -84,10 +84,12 @@ class Conversation:
         speaker: str = "",
         roles: Sequence[str] = (),
         history: object = None,
+        question: str = "",
     ) -> Answer:
         """Answer one question and remember both; `history` is what was said before in a thread not known yet (R3).
 
         Raises FootnoteError; the question is then stored with its failure, and no part of an answer is (R4).
+        `question` is the id of one that an inbox holds: cancelled, it is left to who takes it up again.
         """
         text = self._checked(text)
         trace = Trace("question", self._observers)
@@ -98,13 +100,14 @@ class Conversation:
                 answer, _ = await self._answer(Asked(thread, text, speaker, tuple(roles), tuple(said), on_draft), trace)
         except TimeoutError as error:
             late = DeadlineExceeded(f"The question took longer than {self._settings.deadline_seconds:g} s (deadline_seconds).")
-            await self._memory.fail(thread, asked, str(late), trace.run(str(late)))
+            await self._memory.fail(thread, asked, str(late), trace.run(str(late)), question=question)
             raise late from error
         except BaseException as error:
-            failure = f"{type(error).__name__}: {error}"
-            await asyncio.shield(self._memory.fail(thread, asked, failure, trace.run(failure)))
+            if not (question and isinstance(error, asyncio.CancelledError)):
+                failure = f"{type(error).__name__}: {error}"
+                await asyncio.shield(self._memory.fail(thread, asked, failure, trace.run(failure), question=question))
             raise
-        await self._memory.remember(thread, asked, answer, trace.run())
+        await self._memory.remember(thread, asked, answer, trace.run(), question=question)
         return answer
 
     def _checked(self, text: str) -> str:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Integer, bindparam, delete, func, select, union_all
+from sqlalchemy import Integer, bindparam, case, delete, func, literal_column, select, union_all
 
 from rag.text import well_formed
 from rag.types import Run, Turn
@@ -20,12 +20,13 @@ from storage.statements import Asked, Together, bound, insert
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy import Connection, Insert, Row, Table
+    from sqlalchemy import ColumnElement, Connection, Insert, Row, Table
 
     from rag.types import Answer, Thread
     from storage.database import Database
     from storage.statements import Upsert
 
+_CANCELLED: ColumnElement[str] = literal_column("'cancelled'")  # no parameter: `Together` sends one set for all its statements
 _TURNS: Table = turns  # a method has an argument of that name
 _RECALL = (
     select(turns.c.role, turns.c.text, turns.c.speaker, turns.c.bases, turns.c.said_at)
@@ -59,14 +60,18 @@ class DatabaseMemory:
         return await self._database.read(work)
 
     async def remember(self, thread: Thread, asked: Turn, answer: Answer, run: Run, *, question: str = "") -> None:
-        """`question` is the id of a question that was claimed before: it is answered by this, and not yet delivered."""
+        """`question` is the id of a question that was claimed before: it is answered by this, and not yet delivered.
+
+        Raises StoreError where it is answered already: it stays so.
+        """
         values = _asked_values(thread, asked, run, question)
         values |= _answer_values(answer) | {"outcome": "answered" if question else "delivered", "why": ""}
         await self._database.write(lambda connection: self._answered.execute(connection, values), single=True)
 
     async def fail(self, thread: Thread, asked: Turn, failure: str, run: Run, *, question: str = "") -> None:
+        """A question that was claimed before is not done with until its author was told (`Inbox.finish`)."""
         values = _asked_values(thread, asked, run, question)
-        values |= {"outcome": "failed", "why": well_formed(failure)}
+        values |= {"outcome": "answering" if question else "failed", "why": well_formed(failure)}
         await self._database.write(lambda connection: self._failed.execute(connection, values), single=True)
 
     async def adopt(self, thread: Thread, turns: Sequence[Turn]) -> None:
@@ -124,9 +129,10 @@ def _thread(dialect: str) -> Upsert:
 
 
 def _question(dialect: str) -> Upsert:
-    """A question that was claimed has a row already: only its outcome is new."""
+    """A question that was claimed has a row already: only its outcome is new; one that was cancelled meanwhile stays so."""
     row = insert(questions, dialect).values(_named(questions, _QUESTION))
-    outcome = {name: row.excluded[name] for name in ("state", "failure", "run")}
+    outcome: dict[str, Any] = {name: row.excluded[name] for name in ("failure", "run")}
+    outcome["state"] = case((questions.c.state == _CANCELLED, questions.c.state), else_=row.excluded.state)
     return row.on_conflict_do_update(index_elements=[questions.c.id], set_=outcome)
 
 
@@ -170,6 +176,9 @@ _QUESTION = _PLACE | {
     "thread_id": "thread_key",
     "state": "outcome",
     "author": "asked_by",
+    "person": "nothing",
+    "reply_to": "nothing",
+    "notice": "nothing",
     "roles": "none",
     "attempts": "once",
     "text": "asked_text",
@@ -222,6 +231,7 @@ def _asked_values(thread: Thread, asked: Turn, run: Run, question: str) -> dict[
         "question_key": int(question) if question else new_id(),
         "asked_role": asked.role,
         "none": (),
+        "nothing": "",
         "once": 1,
         "asked_by": well_formed(asked.speaker),
         "asked_text": well_formed(asked.text),

@@ -1,0 +1,262 @@
+"""The statements of the inbox, and what stands in its rows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, bindparam, case, delete, func, null, or_, select, update
+
+from rag.text import well_formed
+from rag.types import Answer, Place, Question, Thread
+from storage.columns import database_clock
+from storage.conversations import thread_key
+from storage.encoding import to_sources
+from storage.schema import answers, feedback, posts, questions, threads, turns
+from storage.statements import bound, insert
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Executable, Select, Table
+
+    from storage.statements import Upsert
+
+UNFINISHED = ("waiting", "answering", "answered")
+
+_OF_THREAD = questions.c.thread_id == bindparam("thread")
+_THIS = questions.c.id == bindparam("question")
+_OPEN = questions.c.state.in_(UNFINISHED)
+_MINE = (_THIS, questions.c.claimed_by == bindparam("holder"), _OPEN)
+_UNTIL = database_clock() + bound(questions.c.lease_until, "seconds")
+_BUSY = questions.c.lease_until >= database_clock()
+_FREE = or_(questions.c.lease_until.is_(None), questions.c.lease_until < database_clock())
+
+_others = questions.alias()
+
+_QUESTION = (
+    questions.c.id,
+    questions.c.text,
+    questions.c.author,
+    questions.c.roles,
+    questions.c.person,
+    questions.c.message,
+    questions.c.gesture,
+    questions.c.reply_to,
+    questions.c.notice,
+    questions.c.state,
+    questions.c.failure,
+    questions.c.attempts,
+    questions.c.asked_at,
+)
+_PLACED = (threads.c.platform, threads.c.workspace, threads.c.channel, threads.c.direct, threads.c.thread)
+WITH_THREAD = select(*_QUESTION, *_PLACED).join(threads, threads.c.id == questions.c.thread_id)
+
+LOCK = select(threads.c.id).where(threads.c.id == bindparam("thread")).with_for_update()
+HELD = select(questions.c.id).where(_OF_THREAD, _OPEN, _BUSY).limit(1)
+_OLDEST = select(questions.c.id).where(_OF_THREAD, _OPEN).order_by(questions.c.asked_at, questions.c.id).limit(1)
+TAKE = (
+    update(questions)
+    .where(questions.c.id == _OLDEST.scalar_subquery(), _OPEN, _FREE)
+    .values(
+        state=case((questions.c.state == "waiting", "answering"), else_=questions.c.state),
+        claimed_by=bindparam("holder"),
+        lease_until=_UNTIL,
+        attempts=questions.c.attempts + 1,
+    )
+    .returning(*_QUESTION)
+)
+RENEW = (
+    update(questions)
+    .where(questions.c.claimed_by == bindparam("holder"), questions.c.id.in_(bindparam("ids", expanding=True)), _OPEN)
+    .values(lease_until=_UNTIL)
+    .returning(questions.c.id)
+)
+_LET_GO: dict[str, Any] = {"claimed_by": null(), "lease_until": null()}
+FINISH = update(questions).where(*_MINE).values(state=bindparam("outcome"), failure=bindparam("why"), **_LET_GO)
+HAND_BACK = (
+    update(questions)
+    .where(*_MINE)
+    .values(
+        state=case((questions.c.state == "answering", "waiting"), else_=questions.c.state),
+        attempts=questions.c.attempts - 1,
+        claimed_by=null(),
+        lease_until=_UNTIL,
+    )
+)
+_HELD_TOO = (
+    select(_others.c.id)
+    .where(_others.c.thread_id == threads.c.id, _others.c.state.in_(UNFINISHED), _others.c.lease_until >= database_clock())
+    .exists()
+)
+THREADS = (
+    select(*_PLACED)
+    .join(questions, threads.c.id == questions.c.thread_id)
+    .where(
+        _OPEN,
+        questions.c.platform.in_(bindparam("platforms", expanding=True)),
+        ~_HELD_TOO,
+    )
+    .distinct()
+)
+ANSWER = select(answers).where(answers.c.question_id == bindparam("question"))
+REVISE = (
+    update(questions)
+    .where(_THIS, questions.c.text != bindparam("said"))
+    .values(text=bindparam("said"), state="waiting", attempts=0, notice="", failure="", **_LET_GO)
+)
+WITHDRAW = update(questions).where(_THIS, questions.c.state != "cancelled").values(state="cancelled", **_LET_GO)
+FORGET_ANSWER = delete(answers).where(answers.c.question_id == bindparam("question"))
+FORGET_TURNS = delete(turns).where(
+    turns.c.thread_id == select(questions.c.thread_id).where(_THIS).scalar_subquery(),
+    turns.c.question_id == bindparam("question"),
+)
+POSTS = select(posts.c.message, posts.c.open).where(posts.c.question_id == bindparam("question")).order_by(posts.c.id)
+UNNOTE = delete(posts).where(posts.c.question_id == bindparam("question"), posts.c.message == bindparam("shown"))
+UNJUDGE = delete(feedback).where(feedback.c.answer_id == bindparam("answer"), feedback.c.person == bindparam("who"))
+MET = select(questions.c.id).where(_OF_THREAD).limit(1)
+
+
+def thread_upsert(dialect: str) -> Upsert:
+    row = insert(threads, dialect)
+    return row.on_conflict_do_update(index_elements=[threads.c.id], set_={"last_at": row.excluded.last_at})
+
+
+def post_upsert(dialect: str) -> Executable:
+    """A message of a question's own channel."""
+    of = select(
+        bound(questions.c.id, "of_question"),
+        questions.c.platform,
+        questions.c.workspace,
+        questions.c.channel,
+        bound(posts.c.message, "shown"),
+        bound(posts.c.open, "still_open"),
+        bound(posts.c.posted_at, "now"),
+    ).where(questions.c.id == bindparam("of_question"))
+    names = ["question_id", "platform", "workspace", "channel", "message", "open", "posted_at"]
+    row = insert(posts, dialect).from_select(names, of)
+    keys = [posts.c.platform, posts.c.workspace, posts.c.channel, posts.c.message]
+    return row.on_conflict_do_update(index_elements=keys, set_={"open": row.excluded.open})
+
+
+def judge_upsert(dialect: str) -> Executable:
+    row = insert(feedback, dialect).values(
+        answer_id=bindparam("answer"),
+        person=bindparam("who"),
+        verdict=bindparam("given"),
+        remark=bindparam("said"),
+        given_at=bound(feedback.c.given_at, "now"),
+    )
+    changed = {name: row.excluded[name] for name in ("verdict", "remark", "given_at")}
+    return row.on_conflict_do_update(index_elements=[feedback.c.answer_id, feedback.c.person], set_=changed)
+
+
+def asking(place: Place, message: str) -> Select[Any]:
+    """The question that this message asked."""
+    return WITH_THREAD.where(*_at(questions, place, message))
+
+
+def showing(place: Place, message: str) -> Select[Any]:
+    """The question whose answer this message shows."""
+    return WITH_THREAD.where(questions.c.id == select(posts.c.question_id).where(*_at(posts, place, message)).scalar_subquery())
+
+
+def _at(table: Table, place: Place, message: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        table.c.platform == place.platform,
+        table.c.workspace == place.workspace,
+        table.c.channel == place.channel,
+        table.c.message == message,
+    )
+
+
+def tally_of(thread: Thread, person: str, seconds: float) -> Any:
+    now = datetime.now(UTC)
+    place, counted = thread.place, and_(questions.c.notice == "", questions.c.state != "cancelled")
+    here = (questions.c.platform == place.platform, questions.c.workspace == place.workspace)
+    lately = (counted, questions.c.asked_at > now - timedelta(seconds=seconds))
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+
+    def count(*which: Any) -> Any:
+        return select(func.count()).select_from(questions).where(*which).scalar_subquery()
+
+    return select(
+        count(*lately, *here, questions.c.person == person),
+        count(*lately, *here, questions.c.channel == place.channel),
+        count(counted, questions.c.thread_id == thread_key(thread)),
+        count(counted, questions.c.asked_at >= today),
+    )
+
+
+# --- values ---------------------------------------------------------------------------------------------------------
+
+
+def thread_row(thread: Thread, now: datetime) -> dict[str, object]:
+    place = thread.place
+    return {
+        "id": thread_key(thread),
+        "platform": place.platform,
+        "workspace": place.workspace,
+        "channel": place.channel,
+        "direct": place.direct,
+        "thread": thread.id,
+        "last_at": now,
+    }
+
+
+def question_row(question: Question) -> dict[str, object]:
+    place = question.thread.place
+    return {
+        "id": int(question.id),
+        "thread_id": thread_key(question.thread),
+        "platform": place.platform,
+        "workspace": place.workspace,
+        "channel": place.channel,
+        "message": question.message or None,
+        "gesture": question.gesture or None,
+        "state": question.state,
+        "author": well_formed(question.author),
+        "person": question.person,
+        "roles": question.roles,
+        "text": well_formed(question.text),
+        "reply_to": question.reply_to,
+        "notice": question.notice,
+        "failure": "",
+        "run": "",
+        "attempts": 0,
+        "asked_at": question.asked_at,
+    }
+
+
+def thread_of(row: Any) -> Thread:
+    return Thread(Place(row.platform, row.workspace, row.channel, row.direct), row.thread)
+
+
+def read_question(row: Any, thread: Thread) -> Question:
+    return Question(
+        str(row.id),
+        thread,
+        row.text,
+        row.author,
+        tuple(row.roles),
+        row.person,
+        row.message or "",
+        row.gesture or "",
+        row.reply_to,
+        row.notice,
+        row.state,
+        row.failure,
+        row.attempts,
+        row.asked_at,
+    )
+
+
+def read_answer(row: Any) -> Answer:
+    return Answer(
+        row.text,
+        to_sources(row.sources),
+        row.abstained,
+        to_sources(row.suggestions),
+        row.standalone_question,
+        row.language,
+        tuple(row.bases),
+        run=row.run,
+    )
