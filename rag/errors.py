@@ -18,6 +18,11 @@ FootnoteError
 ├── RunInProgress          another run of the same base is under way
 ├── RunCancelled           an indexing run was stopped by somebody; what it wrote stays
 ├── RunFailed              an indexing run that was joined failed: says why
+├── DeliveryError
+│   ├── PostRefused        a platform refuses a message as it is: a plainer one may pass
+│   ├── PostLater          a platform takes no message now: wait, and try again
+│   ├── PostGone           a message that was to be changed is no longer there
+│   └── PostImpossible     nothing of ours can be shown in this place
 └── DeadlineExceeded       a question took longer than it may
 """
 
@@ -52,7 +57,13 @@ class ModelError(FootnoteError):
 
 
 class ModelUnavailable(ModelError):
+    """`retry_after` is how many seconds the model's server asks to wait, where it says so."""
+
     user_message = "The language model I write with cannot be reached just now. Please ask again in a moment."
+
+    def __init__(self, message: str, *, user_message: str | None = None, retry_after: float | None = None) -> None:
+        super().__init__(message, user_message=user_message)
+        self.retry_after = retry_after
 
 
 class ModelRefused(ModelError):
@@ -106,6 +117,31 @@ class RunCancelled(FootnoteError):
 
 class RunFailed(FootnoteError):
     user_message = "The update of my documents failed; please tell the people who run me."
+
+
+class DeliveryError(FootnoteError):
+    user_message = "I could not show my answer here."
+
+
+class PostRefused(DeliveryError):
+    pass
+
+
+class PostLater(DeliveryError):
+    """Worth trying again after `seconds`. `unsure` says that the message may have been taken all the same."""
+
+    def __init__(self, message: str, *, seconds: float = 1.0, unsure: bool = False) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+        self.unsure = unsure
+
+
+class PostGone(DeliveryError):
+    pass
+
+
+class PostImpossible(DeliveryError):
+    pass
 
 
 class DeadlineExceeded(FootnoteError):

