@@ -101,7 +101,7 @@ ANSWER = select(answers).where(answers.c.question_id == bindparam("question"))
 REVISE = (
     update(questions)
     .where(_THIS, questions.c.text != bindparam("said"))
-    .values(text=bindparam("said"), state="waiting", attempts=0, notice="", failure="", **_LET_GO)
+    .values(text=bindparam("said"), state="waiting", attempts=1, notice="", failure="", **_LET_GO)
 )
 WITHDRAW = update(questions).where(_THIS, questions.c.state != "cancelled").values(state="cancelled", **_LET_GO)
 FORGET_ANSWER = delete(answers).where(answers.c.question_id == bindparam("question"))

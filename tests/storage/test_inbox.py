@@ -265,7 +265,7 @@ async def test_an_edited_question_waits_once_more_without_its_old_answer_and_kee
 
     held = await inbox.next(THREAD, "me", seconds=60)
     assert held is not None
-    assert (held.text, held.state, held.attempts) == ("How many weeks?", "answering", 1)
+    assert (held.text, held.state, held.attempts) == ("How many weeks?", "answering", 2)
     assert await inbox.answer(first.id) is None
     assert await DatabaseMemory(database).recall(THREAD, 10) == []
     assert await inbox.posts(first.id) == [Post("100.9")]

@@ -1,0 +1,269 @@
+"""How an answer is shown: growing at the platform's pace, then whole, in the best form that the platform takes (S5, D4).
+
+The answer is stored before any of this: whatever fails here, no model runs again. What was posted is noted as soon as its id
+is known; after a crash the thread is read before anything is posted (P3).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from logging import getLogger
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from rag.errors import DeliveryError, FootnoteError, PostGone, PostLater, PostRefused
+from rag.types import Answer, Post
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+
+    from rag.ports import Inbox, OnDraft
+    from rag.types import Question, Turn
+
+log = getLogger(__name__)
+
+MOST = 1_000  # messages of one answer
+PATIENCE = 90.0  # seconds to keep trying to post before the question is handed back
+
+Message = TypeVar("Message")  # one message's content, in the surface's own form
+Note: TypeAlias = "Callable[[Post], Awaitable[None]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What is said in place of an answer: an apology, a refusal, a piece of advice."""
+
+    text: str
+
+
+Said: TypeAlias = Answer | Notice
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which message of an answer: the n-th of so many. `n` 0: of a draft."""
+
+    n: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A message of ours in the thread that shows a question's answer, or a draft of it. No stream goes into it any more."""
+
+    message: str
+    part: Part
+
+
+class Growing(Protocol):
+    """A draft on its way. Its messages are noted as soon as their ids are known."""
+
+    async def show(self, draft: str) -> None:
+        """Show all the text so far. Raises DeliveryError: then no draft is shown any more."""
+        ...
+
+    async def finish(self, said: Said) -> bool:
+        """End it as what is said, complete; False where that has to be edited in. No stream is open afterwards either way."""
+        ...
+
+
+class Surface(Protocol[Message]):
+    """A platform, as the desk sees it. What it raises are DeliveryErrors."""
+
+    pace: float  # seconds between one draft and the next
+    status_seconds: float  # how long "looking" is shown before it has to be said again
+
+    async def looking(self, question: Question) -> None:
+        """Say that the question was seen and is being looked up. Best effort: raises nothing."""
+        ...
+
+    async def looked(self, question: Question) -> None:
+        """Take that back. Best effort: raises nothing."""
+        ...
+
+    async def history(self, question: Question) -> Sequence[Turn]:
+        """What was said in its thread before it, oldest first; () for a thread that begins with it. Raises DeliveryError."""
+        ...
+
+    def growing(self, question: Question, note: Note) -> Growing | None:
+        """None where no draft can be shown, or none now."""
+        ...
+
+    def forms(self, question: Question, said: Said) -> Iterable[Sequence[Message]]:
+        """The messages that say it, from the best form down to plain text."""
+        ...
+
+    async def post(self, question: Question, message: Message, part: Part) -> str:
+        """The id of the new message, "" where the platform gives none. It carries the question's id and its part."""
+        ...
+
+    async def edit(self, question: Question, post: str, message: Message, part: Part) -> None: ...
+
+    async def remove(self, question: Question, post: str) -> None: ...
+
+    async def found(self, question: Question, noted: Sequence[Post]) -> Sequence[Found]:
+        """Read the thread for messages that show this question's answer, noted or not, and close what is still open."""
+        ...
+
+
+class Delivery:
+    """One question's answer on its way to who asked. `again`: somebody may have shown some of it before."""
+
+    def __init__(self, surface: Surface[Any], inbox: Inbox, question: Question, *, again: bool, patience: float = PATIENCE) -> None:
+        self._surface = surface
+        self._inbox = inbox
+        self._question = question
+        self._again = again
+        self._patience = patience
+        self._growing: Growing | None = None
+        self._drafts: Drafts | None = None
+        self._shown: list[str] = []  # messages of ours, in order
+
+    @asynccontextmanager
+    async def growing(self) -> AsyncIterator[OnDraft]:
+        """Show drafts inside. After a crash there is none: what was shown before is edited once the answer is there."""
+        if not self._again:
+            self._growing = self._surface.growing(self._question, self._note)
+        if self._growing is None:
+            yield _ignore
+            return
+        self._drafts = Drafts(self._growing, self._surface.pace)
+        try:
+            yield self._drafts.put
+        finally:
+            await self._drafts.stop()
+
+    async def say(self, said: Said) -> None:
+        """Raises DeliveryError where nothing of it could be shown; it may be tried again."""
+        if self._again:
+            await self._take_over()
+        if self._growing is not None and await self._grown(self._growing, said):
+            return
+        refusal: PostRefused | None = None
+        for form in self._surface.forms(self._question, said):
+            try:
+                await self._lay_out(form)
+            except PostRefused as error:
+                log.warning("question %s: the platform refused a form of its answer: %s", self._question.id, error)
+                refusal = error
+            else:
+                return
+        raise refusal or PostRefused("There is nothing to show.")
+
+    async def _take_over(self) -> None:
+        """What the thread holds of the answer already, posted by a process that died before it could note it, is edited."""
+        noted = await self._inbox.posts(self._question.id)
+        found = await self._patiently(lambda: self._surface.found(self._question, noted))
+        for each in sorted(found, key=lambda each: (each.part.n or MOST, each.message)):
+            await self._note(Post(each.message))
+
+    async def _grown(self, growing: Growing, said: Said) -> bool:
+        try:
+            return await growing.finish(said)
+        except DeliveryError as error:
+            log.warning("question %s: its stream could not be ended: %s", self._question.id, error)
+            return False
+
+    async def _lay_out(self, form: Sequence[object]) -> None:
+        """Into the messages that are there, then into new ones; what is left over is removed."""
+        for n, message in enumerate(form, start=1):
+            part = Part(n, len(form))
+            if n > len(self._shown):
+                await self._add(message, part)
+            else:
+                await self._change(n - 1, message, part)
+        for extra in self._shown[len(form) :]:
+            with suppress(DeliveryError):
+                await self._surface.remove(self._question, extra)
+            await self._inbox.unnote(self._question.id, extra)
+        del self._shown[len(form) :]
+
+    async def _change(self, at: int, message: object, part: Part) -> None:
+        old = self._shown[at]
+        try:
+            await self._patiently(lambda: self._surface.edit(self._question, old, message, part))
+        except PostGone:  # somebody deleted it: what comes after it is deleted and said anew, so that the order is right
+            for gone in self._shown[at + 1 :]:
+                with suppress(DeliveryError):
+                    await self._surface.remove(self._question, gone)
+            for gone in self._shown[at:]:
+                await self._inbox.unnote(self._question.id, gone)
+            del self._shown[at:]
+            await self._add(message, part)
+
+    async def _add(self, message: object, part: Part) -> None:
+        post = await self._patiently(lambda: self._surface.post(self._question, message, part), part)
+        self._shown.append(post)
+        if post:
+            await self._inbox.note(self._question.id, Post(post))
+
+    async def _patiently(self, work: Callable[[], Awaitable[Any]], part: Part | None = None) -> Any:
+        """Try again what cannot be done now. What may have been posted all the same is looked for first."""
+        until = asyncio.get_running_loop().time() + self._patience
+        while True:
+            try:
+                return await work()
+            except PostLater as later:
+                if asyncio.get_running_loop().time() + later.seconds > until:
+                    raise
+                await asyncio.sleep(later.seconds)
+                if later.unsure and part is not None and (there := await self._there(part)):
+                    return there
+
+    async def _there(self, part: Part) -> str:
+        with suppress(PostLater):
+            noted = [Post(message) for message in self._shown]
+            for each in await self._surface.found(self._question, noted):
+                if each.part == part and each.message not in self._shown:
+                    return each.message
+        return ""
+
+    async def _note(self, post: Post) -> None:
+        if post.message not in self._shown:
+            self._shown.append(post.message)
+        await self._inbox.note(self._question.id, post)
+
+
+class Drafts:
+    """The newest draft, shown by one task at the platform's pace: late ones are skipped. A failure ends them, not the answer."""
+
+    def __init__(self, growing: Growing, pace: float) -> None:
+        self._growing = growing
+        self._pace = pace
+        self._newest = ""
+        self._news = asyncio.Event()
+        self._stopped = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def put(self, draft: str) -> None:
+        """All the text so far."""
+        self._newest = draft
+        self._news.set()
+        if self._task is None and draft.strip():
+            self._task = asyncio.create_task(self._show())
+
+    async def stop(self) -> None:
+        """What is being sent is sent to its end, so that the id of a new message is known."""
+        self._stopped.set()
+        self._news.set()
+        if self._task is not None:
+            await asyncio.shield(self._task)
+
+    async def _show(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            if self._stopped.is_set():
+                return
+            try:
+                await self._growing.show(self._newest)
+            except FootnoteError as error:
+                log.info("drafts are not shown any more: %s", error)
+                return
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopped.wait(), self._pace)
+
+
+def _ignore(_draft: str) -> None:
+    pass
