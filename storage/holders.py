@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import platform
+import time
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_KEPT_SECONDS = 86_400.0  # far longer than any lease stands
 _BOOT = Path("/proc/sys/kernel/random/boot_id")  # Linux: one for each start of the machine, its containers included
 
 
@@ -52,9 +54,15 @@ class Holders:
         """Whether it is known that this holder's process has ended."""
         return self._folder is not None and _abandoned(self._folder / f"{holder}.lock")
 
+    def forget(self, holder: str) -> None:
+        """Of a dead one, once its lease is another's."""
+        if self._folder is not None and holder:
+            (self._folder / f"{holder}.lock").unlink(missing_ok=True)
+
     def _sweep(self, folder: Path) -> None:
-        for path in folder.glob("*.lock"):
-            if _abandoned(path):
+        """What nobody took over: by now its lease has run out."""
+        for path in folder.iterdir():
+            if path.stat().st_mtime < time.time() - _KEPT_SECONDS and _abandoned(path):
                 path.unlink(missing_ok=True)
 
 

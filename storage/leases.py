@@ -64,6 +64,7 @@ class Leases:
                 try:
                     dead = await self._dead(base)
                     await self._database.write(lambda connection: self._taken(connection, mine, owner, seconds, dead))
+                    self._holders.forget(dead)
                     renewal = asyncio.create_task(self._renew(mine, seconds, body))
                     yield
                 finally:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import random
 import re
 import signal
-import sqlite3
 import sys
 import time
 from pathlib import Path
@@ -81,7 +79,6 @@ def test_a_run_that_is_killed_anywhere_leaves_a_complete_state_and_is_finished_b
     kill(early)
     assert pages.run("ask", "Who?").err in {"", "footnote: Nothing has been indexed yet. Run: footnote index PATH\n"}
     begun = time.monotonic()
-    free_lease(pages)
     assert pages.run("index", "pages", "-q").status == 0
     lasts = time.monotonic() - begun
     asking = Asking(pages)
@@ -91,7 +88,6 @@ def test_a_run_that_is_killed_anywhere_leaves_a_complete_state_and_is_finished_b
         running = pages.start("index", "-q")
         time.sleep(chance.uniform(0.1, 1.0) * lasts)
         kill(running)
-        free_lease(pages)
         number = chance.randrange(PAGES)
         check_complete(asking.ask(f"Where is the {ROOMS[number % 6]} number {number} of page {number} kept?"), generation)
 
@@ -140,18 +136,6 @@ def read(path: Path) -> str:
         return path.read_text(encoding="ascii", errors="replace")
     except OSError:  # it has ended
         return ""
-
-
-def free_lease(pages: Terminal) -> None:
-    """As half a minute does."""
-    path = pages.folder / ".footnote" / "footnote.db"
-    if not os.path.exists(path):  # noqa: PTH110
-        return
-    database = sqlite3.connect(path, timeout=30)
-    with database:
-        if database.execute("SELECT 1 FROM sqlite_master WHERE name = 'leases'").fetchone():
-            database.execute("DELETE FROM leases")
-    database.close()
 
 
 def held(home: Path) -> dict[str, tuple[str, ...]]:

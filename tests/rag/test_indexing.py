@@ -3,72 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from rag.errors import ModelUnavailable, RunInProgress, TooManyRemovals, Unreadable
-from rag.indexing import Indexer, IndexSettings
 from rag.intake import IntakeSettings
-from rag.lexical import question_terms
-from rag.splitting import SplitSettings, split
-from rag.types import Problem, Progress, Search, Signature
+from rag.splitting import SplitSettings
+from rag.types import Problem, Progress, Search
 from storage.catalog import DatabaseCatalog
 from storage.database import Database
 from storage.local_index import LocalIndex
-from tests.fakes.sources import CountingEmbedder, DictSource
+from tests.fakes.sources import CountingEmbedder
+from tests.rag.indexing_bench import BASE, Bench
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
-
-    from rag.ports import PassageIndex
-
-BASE = "handbook"
-SPLITTING = SplitSettings(40, 80)
-
-
-class Bench:
-    """An indexer with all that it works on."""
-
-    def __init__(self, index: PassageIndex, catalog: DatabaseCatalog) -> None:
-        self.index = index
-        self.catalog = catalog
-        self.source = DictSource(
-            {f"{name}.md": f"The {name} is kept in the {name} room." for name in ("lamp", "rope", "sail", "helm", "mast")}
-        )
-        self.embedder = CountingEmbedder()
-        self.splitting = SPLITTING
-        self.max_removed = 0.2
-        self.intake = IntakeSettings(reading=3, embedding=2, group=2)
-        self.afterwards = 0
-
-    @property
-    def indexer(self) -> Indexer:
-        return Indexer(
-            base=BASE,
-            sources=[self.source],
-            split=partial(split, base=BASE, settings=self.splitting),
-            signature=Signature(self.embedder.name, self.embedder.dimension, self.splitting.signature, "1"),
-            index=self.index,
-            catalog=self.catalog,
-            embedder=self.embedder,
-            settings=IndexSettings(self.max_removed, self.intake),
-            after=self.count,
-        )
-
-    async def count(self) -> None:
-        self.afterwards += 1
-
-    async def run(self, *, allow_removals: bool = False) -> Progress:
-        self.source.read_ids.clear()
-        self.embedder.embedded.clear()
-        return await self.indexer.run(allow_removals=allow_removals)
-
-    async def found(self, words: str) -> list[str]:
-        candidates = await self.index.search(BASE, Search(tuple(question_terms(words, ("en",)))))
-        return [passage.text for passage in await self.index.passages(BASE, [one.id for one in candidates])]
 
 
 @pytest.fixture
@@ -276,6 +227,63 @@ async def test_another_splitter_embeds_nothing_whose_text_stays_the_same(bench: 
     assert await bench.index.size(BASE) == 5
 
 
+async def test_a_rebuild_is_made_beside_and_takes_nothing_from_what_was_there(bench: Bench) -> None:
+    await bench.run()
+    before = await bench.index.live(BASE)
+    bench.embedder.failures = [ModelUnavailable("not now")]
+    with pytest.raises(ModelUnavailable):
+        await bench.run(rebuild=True)
+    half_way = await bench.index.live(BASE), await bench.found("rope")
+
+    progress = await bench.run(rebuild=True)
+
+    assert half_way == (before, ["The rope is kept in the rope room."])
+    assert await bench.index.live(BASE) not in ("", before)
+    assert (progress.added, progress.passages, len(bench.embedder.embedded)) == (5, 5, 5)
+    assert await bench.found("rope") == ["The rope is kept in the rope room."]
+
+
+async def test_after_a_rebuild_that_was_broken_off_the_next_run_goes_on_with_the_index_that_answers(bench: Bench) -> None:
+    await bench.run()
+    before = await bench.index.live(BASE)
+    bench.embedder.failures = [ModelUnavailable("not now")]
+    with pytest.raises(ModelUnavailable):
+        await bench.run(rebuild=True)
+
+    progress = await bench.run()
+
+    assert (await bench.index.live(BASE), progress.unchanged, bench.embedder.embedded) == (before, 5, [])
+
+
+async def test_a_rebuild_that_would_lose_too_much_stops_too(bench: Bench) -> None:
+    await bench.run()
+    del bench.source.texts["rope.md"], bench.source.texts["sail.md"]
+
+    with pytest.raises(TooManyRemovals):
+        await bench.run(rebuild=True)
+
+    assert await bench.found("rope") == ["The rope is kept in the rope room."]
+    assert (await bench.run(rebuild=True, allow_removals=True)).removed == 2
+
+
+@pytest.mark.parametrize("what", ["rows.sqlite", "current"])
+async def test_a_rebuild_mends_an_index_that_is_damaged(bench: Bench, tmp_path: Path, what: str) -> None:
+    await bench.run()
+    damage(tmp_path, what)
+
+    progress = await bench.run(rebuild=True)
+
+    assert (progress.state, await bench.index.size(BASE)) == ("done", 5)
+    assert await bench.found("rope") == ["The rope is kept in the rope room."]
+
+
+def damage(folder: Path, name: str) -> None:
+    for path in folder.rglob(name):
+        path.write_bytes(b"no longer what it was" * 1000)
+    for path in folder.rglob("rows.sqlite-*"):
+        path.unlink()
+
+
 async def test_a_second_run_of_the_same_base_is_told_of_the_first(bench: Bench) -> None:
     held = asyncio.Event()
     async with bench.catalog.lease(BASE, "somebody else"):
@@ -301,6 +309,45 @@ async def test_what_follows_a_run_follows_only_one_that_changed_something(bench:
     await bench.run()
 
     assert bench.afterwards == 1
+
+
+async def test_what_goes_wrong_after_a_run_is_a_remark_on_a_good_one(bench: Bench) -> None:
+    bench.after_failures = [ModelUnavailable("the embedder is gone")]
+
+    progress = await bench.run()
+
+    assert (progress.state, await bench.index.size(BASE)) == ("done", 5)
+    assert progress.remark == (
+        "The index is good, but its threshold could not be set (the embedder is gone). Run: footnote calibrate"
+    )
+    assert await bench.catalog.progress(BASE) == progress
+
+
+async def test_a_preview_of_what_a_run_would_refuse_says_so(bench: Bench) -> None:
+    await bench.run()
+    del bench.source.texts["rope.md"], bench.source.texts["sail.md"]
+
+    assert "2 of the 5 documents of base 'handbook' are gone" in (await bench.indexer.preview()).refusal
+    assert (await bench.indexer.preview(allow_removals=True)).refusal == ""
+
+
+async def test_a_preview_writes_nothing_and_does_not_mind_a_run(bench: Bench, tmp_path: Path) -> None:
+    plan = (await bench.indexer.preview()).plan
+    untouched = builds(tmp_path)
+    await bench.run()
+    bench.splitting = SplitSettings(30, 60)
+    before = builds(tmp_path)
+    async with bench.catalog.lease(BASE, "somebody else"):
+        other = (await bench.indexer.preview()).plan
+    rebuilt = (await bench.indexer.preview(rebuild=True)).plan
+
+    assert [len(each.to_read) for each in (plan, other, rebuilt)] == [5, 5, 5]
+    assert (untouched, builds(tmp_path)) == ([], before)
+
+
+def builds(folder: Path) -> list[str]:
+    """All that an index keeps; SQLite's own files beside a database come and go with who reads it."""
+    return sorted(str(path) for path in (folder / "index").rglob("*") if not path.name.startswith("rows.sqlite-"))
 
 
 async def test_a_preview_changes_nothing(bench: Bench) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, update
 
-from rag.errors import RunInProgress, StoreUnavailable
+from rag.errors import RunCancelled, RunInProgress, StoreUnavailable
 from rag.ports import Catalog
 from rag.types import Progress
 from storage import schema
@@ -142,6 +142,24 @@ async def test_a_lease_that_was_lost_cancels_the_run_with_a_clear_error(catalog:
     assert task.cancelling() == 0
 
 
+async def test_whoever_holds_a_lease_can_be_asked_to_stop(catalog: Catalog, other: Catalog) -> None:
+    async def run() -> None:
+        async with catalog.lease("handbook", "me", seconds=0.3):
+            asked.append(await other.cancel("handbook"))
+            await asyncio.sleep(30)
+
+    asked: list[bool] = []
+    with pytest.raises(RunCancelled, match="The run of base 'handbook' was cancelled"):
+        await run()
+    assert asked == [True]
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+    assert not await other.cancel("handbook")
+    async with catalog.lease("handbook", "me", seconds=0.3):  # the wish went with the lease
+        await asyncio.sleep(0.2)
+
+
 async def test_a_run_that_is_cancelled_from_outside_stays_cancelled(catalog: Catalog, database: Database) -> None:
     async def run() -> None:
         async with catalog.lease("handbook", "me", seconds=0.3):
@@ -157,22 +175,23 @@ async def test_a_run_that_is_cancelled_from_outside_stays_cancelled(catalog: Cat
 
 _HOLD = """
 import asyncio, sys
+from pathlib import Path
 from storage.catalog import DatabaseCatalog
 from storage.database import Database
 
-async def main(url: str, seconds: float) -> None:
-    async with Database(url) as database, DatabaseCatalog(database).lease("handbook", "process", seconds=seconds):
+async def main(url: str, seconds: float, holders: Path | None) -> None:
+    async with Database(url) as database, DatabaseCatalog(database, holders).lease("handbook", "process", seconds=seconds):
         print("held", flush=True)
         await asyncio.sleep(60)
 
-asyncio.run(main(sys.argv[1], float(sys.argv[2])))
+asyncio.run(main(sys.argv[1], float(sys.argv[2]), Path(sys.argv[3]) if sys.argv[3:] else None))
 """
 
 
 @contextlib.contextmanager
-def _holder(url: str, seconds: float) -> Iterator["subprocess.Popen[str]"]:
+def _holder(url: str, seconds: float, *holders: Path) -> Iterator["subprocess.Popen[str]"]:
     root = Path(__file__).parents[2]
-    command = [sys.executable, "-c", _HOLD, url, str(seconds)]
+    command = [sys.executable, "-c", _HOLD, url, str(seconds), *map(str, holders)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root)  # noqa: S603
     try:
         assert process.stdout is not None
@@ -196,6 +215,44 @@ async def test_a_lease_holds_over_processes_and_is_taken_over_from_one_that_was_
             await asyncio.sleep(3.1)
             async with catalog.lease("handbook", "me"):
                 pass
+
+
+async def test_a_lease_is_taken_over_at_once_from_a_process_of_this_machine_that_was_killed(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with Database(database_url) as database:
+        catalog, elsewhere = DatabaseCatalog(database, tmp_path), DatabaseCatalog(database)
+        with _holder(database_url, 60, tmp_path) as process:
+            with pytest.raises(RunInProgress):
+                await catalog.lease("handbook", "me").__aenter__()
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            with pytest.raises(RunInProgress):  # who cannot know has to wait
+                await elsewhere.lease("handbook", "you").__aenter__()
+            assert await elsewhere.running("handbook") == Progress("handbook", "process")
+            assert await catalog.running("handbook") is None
+            async with catalog.lease("handbook", "me"):
+                assert await elsewhere.running("handbook") == Progress("handbook", "me")
+    assert locks(tmp_path) == []
+
+
+async def test_of_another_machine_nothing_is_known(database: Database, tmp_path: Path) -> None:
+    async with DatabaseCatalog(database, tmp_path).lease("handbook", "me"):
+        (file,) = locks(tmp_path)
+        file.unlink()
+        file.write_text("another machine", encoding="ascii")
+        with pytest.raises(RunInProgress):
+            await DatabaseCatalog(database, tmp_path).lease("handbook", "you").__aenter__()
+
+
+async def test_a_folder_that_cannot_be_written_keeps_nobody_from_running(database: Database, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    async with DatabaseCatalog(database, tmp_path / "file").lease("handbook", "me"):
+        pass
+
+
+def locks(folder: Path) -> list[Path]:
+    return list(folder.glob("*.lock"))
 
 
 async def _run_out(database: Database) -> None:
