@@ -135,7 +135,7 @@ async def test_who_is_late_is_told_that_the_interaction_is_unknown(fake: FakeDis
     caught: list[int] = []
 
     async def on_error(interaction: discord.Interaction, error: app_commands.AppCommandError) -> None:  # noqa: ARG001
-        original = getattr(error, "original", error)
+        original: Any = getattr(error, "original", None)
         caught.append(original.code)
 
     client.tree.error(on_error)
