@@ -19,6 +19,7 @@ from config.parts import (
     sources_from,
     splitting,
 )
+from config.stores import open_index
 from config.tables import BaseTable
 from rag.calibrating import Calibrator
 from rag.citing import SentenceSimilarity, Support
@@ -41,7 +42,6 @@ from rag.types import Signature
 from storage.catalog import DatabaseCatalog
 from storage.conversations import DatabaseMemory
 from storage.database import Database
-from storage.local_index import LocalIndex
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -156,7 +156,7 @@ async def assemble(
         database = await stack.enter_async_context(Database(settings.database))
         catalog, memory = DatabaseCatalog(database, settings.home / "runs"), DatabaseMemory(database)
         bases = dict.fromkeys(given, BaseTable()) if given else await known_bases(settings, catalog)
-        index = await stack.enter_async_context(LocalIndex(settings.home / "index"))
+        index = await open_index(settings, stack)
         embedder = await open_embedder(settings, stack)
         reranker = await open_reranker(settings, stack, cache or settings.home / "models")
         readers = await stack.enter_async_context(Readers(settings.indexing.readers or max(1, (os.cpu_count() or 1) - 1)))

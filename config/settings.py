@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
-from config.tables import Answering, BaseTable, Indexing, Limits, Logging, Models, Retrieval, RouteTable
+from config.tables import Answering, BaseTable, Indexing, Limits, Logging, Models, Retrieval, RouteTable, Weaviate
 from rag.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -50,12 +50,22 @@ class Settings(BaseSettings):
         validation_alias="OPENAI_BASE_URL",
         description="An OpenAI-compatible server (Ollama, vLLM, llama.cpp), as in `http://localhost:11434/v1`; empty: OpenAI.",
     )
+    weaviate_url: str = Field(
+        "", validation_alias="WEAVIATE_URL", description="A Weaviate server, as in `http://localhost:8080`; empty: files in the home."
+    )
+    weaviate_grpc_url: str = Field(
+        "",
+        validation_alias="WEAVIATE_GRPC_URL",
+        description="Its gRPC address, as in `localhost:50051`; empty: port 50051 of the same host, or where a managed cluster has it.",
+    )
+    weaviate_api_key: SecretStr | None = Field(None, validation_alias="WEAVIATE_API_KEY", description="The key for Weaviate.")
     bases: dict[str, BaseTable] = Field({}, description="Knowledge bases by name.")
     routes: tuple[RouteTable, ...] = Field((), description="Which bases are asked where.")
     answering: Answering = Answering()
     retrieval: Retrieval = Retrieval()
     indexing: Indexing = Indexing()
     models: Models = Models()
+    weaviate: Weaviate = Weaviate()
     limits: Limits = Limits()
     logging: Logging = Logging()
 

@@ -145,6 +145,20 @@ class Models(Table):
     openai_embedder: str = Field("text-embedding-3-small", description="Its model for vectors.")
 
 
+class Weaviate(Table):
+    """How Weaviate is used, where `WEAVIATE_URL` is set."""
+
+    name: str = Field("Footnote", description="What the names of collections begin with: one for each Footnote on a cluster.")
+    tenant: str = Field("", description="Keep everything in this tenant of multi-tenant collections; empty: no tenants.")
+    replicas: Positive = Field(1, description="On how many nodes each passage is kept; holds for what is indexed anew.")
+    shards: Count = Field(0, description="Into how many parts a collection is divided; 0: one for each node.")
+    quantization: Literal["none", "rq", "bq", "sq", "pq"] = Field("none", description="How vectors are compressed in memory.")
+    search_seconds: Seconds = Field(5, description="How long one call of a search may take.")
+    search_patience: Seconds = Field(20, description="How long a question waits for a server that is away.")
+    write_seconds: Seconds = Field(60, description="How long one call of an indexing run may take.")
+    write_patience: Seconds = Field(300, description="How long an indexing run waits for a server that is away.")
+
+
 class Limits(Table):
     """What one person may ask."""
 

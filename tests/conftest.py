@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["tests.databases"]
+pytest_plugins = ["tests.databases", "tests.weaviates"]
 
 _OURS = ("FOOTNOTE_", "SLACK_", "DISCORD_", "COHERE_", "OPENAI_", "WEAVIATE_", "OTEL_", "PG", "DATABASE_URL")
 _SECRETS = ("_TOKEN", "_API_KEY", "_SECRET", "_PASSWORD")

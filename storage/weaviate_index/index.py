@@ -1,0 +1,180 @@
+"""PassageIndex in Weaviate: an alias for each base, a collection for each of its builds, vectors and terms of our own."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from weaviate.classes.query import Filter
+
+from rag.errors import IndexMismatch, StoreError
+from rag.text import well_formed
+from storage.gathered import Gathered
+from storage.weaviate_index.calls import CollectionGone
+from storage.weaviate_index.naming import is_build_of
+from storage.weaviate_index.rows import among, passage, stretch, visible
+from storage.weaviate_index.searching import Lists
+from storage.weaviate_index.server import connected
+from storage.weaviate_index.states import States
+from storage.weaviate_index.writer import writing
+
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Awaitable, Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from weaviate.collections.classes.filters import _Filters
+
+    from rag.ports import IndexWriter
+    from rag.types import Candidate, Passage, Search, Signature
+    from storage.weaviate_index.address import WeaviateSettings
+    from storage.weaviate_index.server import Server
+    from storage.weaviate_index.states import State
+
+T = TypeVar("T")
+_RECENT = 2.0  # seconds for which what is known of a base is taken as it was, where a search has just checked it
+_TRIES = 5  # of one search, while builds are published one after the other
+_MOST = 10_000  # objects in one answer of the server
+
+
+class WeaviateIndex:
+    """Enter it before use. Any number of processes may search while one writes."""
+
+    def __init__(self, settings: WeaviateSettings) -> None:
+        self._settings = settings
+        self._stack = AsyncExitStack()
+        self._gathered = Gathered(self._stretches)
+
+    async def __aenter__(self) -> Self:
+        self._server: Server = await self._stack.enter_async_context(connected(self._settings))
+        self._states = States(self._server)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def search(self, base: str, search: Search) -> list[Candidate]:
+        """What is published while a search is under way is seen by it: it is made again."""
+        state = await self._states.known(base, seconds=_RECENT * 300)
+        for _ in range(_TRIES):
+            if state is None:
+                return []
+            lists = Lists(self._server, await self._fitting(base, state, search), search)
+            now, read = await asyncio.gather(self._states.read(base), lists.read(), return_exceptions=True)
+            if isinstance(now, BaseException):
+                raise now
+            if now == state:
+                if isinstance(read, BaseException):
+                    raise read
+                break
+            state = now
+        return await lists.candidates()
+
+    async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
+        """One that was replaced meanwhile is still given, from the build before as well."""
+        wanted = [well_formed(each) for each in ids]
+
+        async def read(state: State) -> list[Passage]:
+            found = await self._versions(state.build, wanted, state.generation)
+            if state.former and (missing := [each for each in wanted if each not in found]):
+                found |= await self._former(state, missing)
+            return [found[each] for each in wanted if each in found]
+
+        return await self._at(base, read, []) if wanted else []
+
+    async def neighbours(self, base: str, document: str, first: int, last: int) -> list[Passage]:
+        return await self._gathered.ask(base, (well_formed(document), first, last))
+
+    async def signature(self, base: str) -> Signature | None:
+        state = await self._states.read(base)
+        return state.signature if state else None
+
+    async def size(self, base: str) -> int:
+        state = await self._states.read(base)
+        return state.size if state else 0
+
+    async def live(self, base: str) -> str:
+        state = await self._states.read(base)
+        return state.build if state else ""
+
+    async def languages(self, base: str) -> tuple[str, ...]:
+        state = await self._states.known(base, seconds=_RECENT)
+        return state.languages if state else ()
+
+    def write(self, base: str, signature: Signature, *, anew: bool = False) -> AbstractAsyncContextManager[IndexWriter]:
+        return writing(self._server, self._states, base, signature, anew=anew)
+
+    async def drop(self, base: str) -> None:
+        """The alias goes first: searches find nothing from then on."""
+        alias, client, write = self._states.alias(base), self._server.client, self._server.write
+        await write(lambda: client.alias.delete(alias_name=alias))
+        self._states.forget(base)
+        await self._server.make_states()
+        for build in await self._states.of_base(base):
+            await self._states.delete(base, build)
+        for name in await write(client.collections.list_all):
+            if is_build_of(alias, name):
+                await write(lambda name=name: client.collections.delete(name))  # type: ignore[misc] # bound now
+
+    async def _fitting(self, base: str, state: State, search: Search) -> State:
+        """The build to search: the one before, while it stands, where the question was embedded for that one.
+
+        So a process that was started with the embedder of before goes on answering until it is started again.
+        """
+        dimension, given = state.signature.dimension, len(search.vector or b"") // 4
+        if search.vector is None or given == dimension:
+            return state
+        if state.former_dimension == given and (former := await self._server.read(lambda: self._states.fetch(state.former))):
+            return former
+        raise IndexMismatch(
+            f"The index of base {base!r} was made with vectors of {dimension} dimensions, the question's has {given}. "
+            "Make it again with `footnote index --rebuild`."
+        )
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    async def _at(self, base: str, read: Callable[[State], Awaitable[T]], nothing: T) -> T:
+        """At the live build as a search has just seen it; once more where that is gone by now."""
+        state = await self._states.known(base, seconds=_RECENT)
+        if state is None:
+            return nothing
+        try:
+            return await read(state)
+        except StoreError:
+            now = await self._states.read(base)
+            if now == state:
+                raise
+            return await read(now) if now else nothing
+
+    async def _versions(self, build: str, wanted: Sequence[str], generation: int) -> dict[str, Passage]:
+        """By id: what is found in this generation, else what was found before."""
+        born = Filter.by_property("born").less_or_equal(generation)
+        rows = await self._rows(build, among("passage", wanted) & born)
+        rows.sort(key=lambda held: (held["died"] > generation, held["died"]))
+        return {held["passage"]: passage(held) for held in rows}
+
+    async def _former(self, state: State, missing: Sequence[str]) -> dict[str, Passage]:
+        try:
+            former = await self._server.read(lambda: self._states.fetch(state.former))
+            return await self._versions(state.former, missing, former.generation) if former else {}
+        except CollectionGone:
+            return {}
+
+    def _stretches(self, base: str, stretches: list[tuple[str, int, int]]) -> Future[list[list[Passage]]]:
+        nothing: list[list[Passage]] = [[] for _ in stretches]
+        return asyncio.ensure_future(self._at(base, lambda state: self._of_stretches(state, stretches), nothing))
+
+    async def _of_stretches(self, state: State, stretches: Sequence[tuple[str, int, int]]) -> list[list[Passage]]:
+        wanted = Filter.any_of([stretch(*each) for each in stretches])
+        rows = await self._rows(state.build, wanted & visible(state.generation))
+        rows.sort(key=lambda held: held["ordinal"])
+        return [
+            [passage(held) for held in rows if held["document"] == document and first <= held["ordinal"] <= last]
+            for document, first, last in stretches
+        ]
+
+    async def _rows(self, build: str, wanted: _Filters) -> list[dict[str, Any]]:
+        collection = self._server.build(build)
+        found = await self._server.read(lambda: collection.query.fetch_objects(filters=wanted, limit=_MOST))
+        return [dict(each.properties) for each in found.objects]

@@ -1,0 +1,185 @@
+"""One open connection to Weaviate, and the collections that are made there."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from weaviate import use_async_with_custom
+from weaviate.classes.config import Configure, ConsistencyLevel, DataType, Property, Tokenization, VectorDistances
+from weaviate.classes.init import AdditionalConfig, Auth, Timeout
+from weaviate.config import GrpcConfig
+
+from rag.errors import BadSetting, StoreError
+from storage.lexical_list import K1, B
+from storage.weaviate_index.address import grpc_host, rest_host
+from storage.weaviate_index.calls import Calls
+from storage.weaviate_index.naming import NAME, states_of
+from storage.weaviate_index.rows import LEXICAL
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from weaviate import WeaviateAsyncClient
+    from weaviate.collections import CollectionAsync
+
+    from storage.weaviate_index.address import WeaviateSettings
+
+OLDEST = (1, 32)  # aliases
+# once the server is back it is found at once: gRPC alone waits up to two minutes before it looks again
+_CHANNEL = [("grpc.initial_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 2000)]
+_CONNECTING = 10.0
+
+
+class Server:
+    """`read` and `write` make calls with the patience of a question and of an indexing run."""
+
+    def __init__(self, client: WeaviateAsyncClient, settings: WeaviateSettings) -> None:
+        shown = rest_host(settings).shown
+        self.client = client
+        self.settings = settings
+        self.read = Calls(shown, settings.search_seconds, settings.search_patience)
+        self.write = Calls(shown, settings.write_seconds, settings.write_patience)
+
+    def build(self, name: str) -> CollectionAsync[Any, Any]:
+        found = self.client.collections.use(name)
+        return found.with_tenant(self.settings.tenant) if self.settings.tenant else found
+
+    def surely(self, name: str) -> CollectionAsync[Any, Any]:
+        """Read and written by most replicas, so that every reader sees what a writer wrote before."""
+        return self.build(name).with_consistency_level(self._level)
+
+    @property
+    def states(self) -> CollectionAsync[Any, Any]:
+        return self.client.collections.use(states_of(self.settings.name)).with_consistency_level(self._level)
+
+    @property
+    def _level(self) -> ConsistencyLevel:
+        return ConsistencyLevel.QUORUM if self.settings.replicas > 1 else ConsistencyLevel.ONE
+
+    async def make_states(self) -> None:
+        name = states_of(self.settings.name)
+        if await self.write(lambda: self.client.collections.exists(name)):
+            return
+        await self._make(
+            name,
+            properties=[_text("alias", filterable=True), _text("build"), _text("state")],
+            vector_config=Configure.Vectors.self_provided(vector_index_config=Configure.VectorIndex.flat()),
+        )
+
+    async def make_build(self, name: str) -> None:
+        tenant, shards = self.settings.tenant, self.settings.shards
+        tenants = Configure.multi_tenancy(auto_tenant_creation=True, auto_tenant_activation=True)
+        await self._make(
+            name,
+            properties=PROPERTIES,
+            inverted_index_config=Configure.inverted_index(bm25_k1=K1, bm25_b=B),
+            vector_config=Configure.Vectors.self_provided(
+                vector_index_config=Configure.VectorIndex.hnsw(
+                    distance_metric=VectorDistances.COSINE, quantizer=self._quantizer, flat_search_cutoff=_FLAT
+                )
+            ),
+            sharding_config=Configure.sharding(desired_count=shards) if shards and not tenant else None,
+            multi_tenancy_config=tenants if tenant else None,
+        )
+        if tenant:
+            await self.write(lambda: self.client.collections.use(name).tenants.create([tenant]))
+
+    async def _make(self, name: str, **how: Any) -> None:
+        """A call that was made twice, since its answer was lost, finds the collection there."""
+        factor = Configure.replication(factor=self.settings.replicas) if self.settings.replicas > 1 else None
+
+        async def make() -> None:
+            if not await self.client.collections.exists(name):
+                await self.client.collections.create(name, replication_config=factor, **how)
+
+        await self.write(make)
+
+    @property
+    def _quantizer(self) -> Any:
+        quantizers = Configure.VectorIndex.Quantizer
+        makers: dict[str, Callable[[], Any]] = {
+            "none": quantizers.none,
+            "rq": quantizers.rq,
+            "bq": quantizers.bq,
+            "sq": quantizers.sq,
+            "pq": quantizers.pq,
+        }
+        return makers[self.settings.quantization]()
+
+
+_FLAT = 2_000  # up to so many passages that a filter lets through, all are looked at: exact, and quicker than the graph
+
+
+def _text(name: str, *, filterable: bool = False, searchable: bool = False) -> Property:
+    return Property(
+        name=name,
+        data_type=DataType.TEXT,
+        index_filterable=filterable,
+        index_searchable=searchable,
+        tokenization=Tokenization.WHITESPACE if searchable else Tokenization.FIELD,
+    )
+
+
+def _number(name: str, *, ranged: bool = False) -> Property:
+    return Property(name=name, data_type=DataType.INT, index_filterable=False, index_range_filters=ranged)
+
+
+PROPERTIES = [
+    *(_text(name, filterable=True) for name in ("passage", "document", "digest", "language")),
+    *(_number(name, ranged=True) for name in ("ordinal", "born", "died")),
+    _text(LEXICAL, searchable=True),
+    *(_text(name) for name in ("base", "text", "title", "link", "headings", "anchor")),
+    *(_number(name) for name in ("page", "line", "start", "stop")),
+    Property(name="expandable", data_type=DataType.BOOL, index_filterable=False),
+]
+
+
+@asynccontextmanager
+async def connected(settings: WeaviateSettings) -> AsyncIterator[Server]:
+    """Raises StoreUnavailable where no server answers in time, BadSetting and StoreError where it cannot be used."""
+    if not NAME.fullmatch(settings.name):
+        raise BadSetting(
+            f"weaviate.name (FOOTNOTE_WEAVIATE__NAME) is {settings.name!r}: it starts with a capital letter and holds at most "
+            "40 letters and digits."
+        )
+    client = _client(settings)
+    server = Server(client, settings)
+    try:
+        await server.read(client.connect, seconds=_CONNECTING)
+        await check_version(server)
+        yield server
+    finally:
+        await asyncio.shield(client.close())
+
+
+async def check_version(server: Server) -> str:
+    """The server's version. What this needs of it is in every one since 1.32: no module of the server is used."""
+    found = str((await server.read(server.client.get_meta)).get("version", ""))
+    parts = found.split(".")
+    if not all(part.isdigit() for part in parts[:2]) or tuple(map(int, parts[:2])) < OLDEST:
+        raise StoreError(
+            f"Weaviate at {rest_host(server.settings).shown} is version {found or 'unknown'}, and Footnote needs "
+            f"{'.'.join(map(str, OLDEST))} or newer. Install a newer one."
+        )
+    return found
+
+
+def _client(settings: WeaviateSettings) -> WeaviateAsyncClient:
+    rest, grpc = rest_host(settings), grpc_host(settings)
+    return use_async_with_custom(
+        http_host=rest.name,
+        http_port=rest.port,
+        http_secure=rest.secure,
+        grpc_host=grpc.name,
+        grpc_port=grpc.port,
+        grpc_secure=grpc.secure,
+        auth_credentials=Auth.api_key(settings.api_key) if settings.api_key else None,
+        skip_init_checks=True,  # they ask a package registry for the newest client
+        additional_config=AdditionalConfig(
+            timeout=Timeout(query=settings.search_seconds, insert=settings.write_seconds, init=settings.search_seconds),
+            grpc_config=GrpcConfig(channel_options=_CHANNEL),
+            trust_env=True,
+        ),
+    )
