@@ -51,12 +51,12 @@ class Settings(BaseSettings):
         description="An OpenAI-compatible server (Ollama, vLLM, llama.cpp), as in `http://localhost:11434/v1`; empty: OpenAI.",
     )
     weaviate_url: str = Field(
-        "", validation_alias="WEAVIATE_URL", description="A Weaviate server, as in `http://localhost:8080`; empty: files in the home."
+        "", validation_alias="WEAVIATE_URL", description="A Weaviate server, as in `http://localhost:8080`; empty: none is used."
     )
     weaviate_grpc_url: str = Field(
         "",
         validation_alias="WEAVIATE_GRPC_URL",
-        description="Its gRPC address, as in `localhost:50051`; empty: port 50051 of the same host, or where a managed cluster has it.",
+        description="Its gRPC address, as in `localhost:50051`; empty: that port of the same host, or where a managed cluster has it.",
     )
     weaviate_api_key: SecretStr | None = Field(None, validation_alias="WEAVIATE_API_KEY", description="The key for Weaviate.")
     bases: dict[str, BaseTable] = Field({}, description="Knowledge bases by name.")
