@@ -56,7 +56,7 @@ class Settings(BaseSettings):
     weaviate_grpc_url: str = Field(
         "",
         validation_alias="WEAVIATE_GRPC_URL",
-        description="Its gRPC address, as in `localhost:50051`; empty: that port of the same host, or where a managed cluster has it.",
+        description="Its gRPC address, as in `localhost:50051`; empty: port 50051 there, or where a managed cluster has it.",
     )
     weaviate_api_key: SecretStr | None = Field(None, validation_alias="WEAVIATE_API_KEY", description="The key for Weaviate.")
     bases: dict[str, BaseTable] = Field({}, description="Knowledge bases by name.")
