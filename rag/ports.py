@@ -274,7 +274,7 @@ class Inbox(Protocol):
     async def finish(self, question: str, holder: str, state: QuestionState, failure: str = "") -> bool: ...
 
     async def hand_back(self, question: str, holder: str, *, seconds: float = 0.0) -> bool:
-        """Let somebody else go on with it, after so many seconds; an attempt that was handed back does not count."""
+        """Let somebody else go on with it, after so many seconds."""
         ...
 
     async def unfinished(self, platforms: Collection[str]) -> list[Thread]:

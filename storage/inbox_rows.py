@@ -77,7 +77,6 @@ HAND_BACK = (
     .where(*_MINE)
     .values(
         state=case((questions.c.state == "answering", "waiting"), else_=questions.c.state),
-        attempts=questions.c.attempts - 1,
         claimed_by=null(),
         lease_until=_UNTIL,
     )
