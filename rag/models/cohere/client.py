@@ -19,9 +19,9 @@ _AT_ONCE: Final = 20
 @asynccontextmanager
 async def open_client(key: str, url: str) -> AsyncIterator[cohere.AsyncClientV2]:
     """`url` is Cohere's own or that of a proxy."""
-    hooks = {"request": [_connect_soon], "response": [_check_events]}
     limits = httpx.Limits(max_connections=_AT_ONCE)
-    async with httpx.AsyncClient(event_hooks=hooks, limits=limits, follow_redirects=True) as http:
+    async with httpx.AsyncClient(limits=limits, follow_redirects=True) as http:
+        http.event_hooks = {"request": [_connect_soon], "response": [_check_events]}
         yield cohere.AsyncClientV2(key, base_url=url, httpx_client=http, client_name="footnote")
 
 

@@ -76,7 +76,7 @@ class CohereWriter:
         return generator
 
 
-def _messages(prompt: Prompt) -> list[dict[str, str]]:
+def _messages(prompt: Prompt) -> list[Any]:
     """With documents, what the template says of the passages is left out: the model gets them apart, and only once."""
     user = prompt.user
     if prompt.excerpts:
