@@ -25,4 +25,5 @@ class Clock:
         due = self.now() + seconds
         while (left := due - self.now()) > 0:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._moved.wait(), left)
+                async with asyncio.timeout(left):  # not wait_for, which swallows a cancellation now and then
+                    await self._moved.wait()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import itertools
 import json
 import math
 from collections import defaultdict, deque
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _QUIET = 0.25  # seconds without anything happening
+_LOOK_AGAIN = 0.1  # seconds: what is waited for may not be of our doing
 
 
 @dataclass
@@ -214,11 +216,9 @@ class FakeSlack:
         try:
             async with asyncio.timeout(seconds):
                 while not happened():
-                    changed = self._changed
-                    try:
-                        await asyncio.wait_for(changed.wait(), 0.5)
-                    except TimeoutError:
-                        continue
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(_LOOK_AGAIN):
+                            await self._changed.wait()
         except TimeoutError:
             shown = "\n".join(
                 workspace.transcript(one) for workspace in self.workspaces.values() for one in workspace.channels.values()
@@ -375,6 +375,9 @@ class FakeSlack:
 async def _arguments(request: web.Request) -> JSON:
     """Slack takes them from the address, a form and JSON alike."""
     found: JSON = dict(request.query)
+    kind, _, encoded = request.headers.get("Authorization", "").partition(" ")
+    if kind == "Basic":
+        found["client_id"], _, found["client_secret"] = base64.b64decode(encoded).decode().partition(":")
     if request.content_type == "application/json":
         found |= await request.json() if request.can_read_body else {}
     elif request.method == "POST":
@@ -383,7 +386,5 @@ async def _arguments(request: web.Request) -> JSON:
 
 
 def _token(request: web.Request) -> str:
-    authorization = request.headers.get("Authorization", "")
-    if authorization.startswith("Bearer "):
-        return authorization.removeprefix("Bearer ")
-    return ""
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token if kind == "Bearer" else ""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 _CONTROL = re.compile(r"<([@#!]?)([^<>|\s]+)(?:\|([^<>]*))?>")
 _PLAIN_PING = re.compile(r"(?<![\w.@])@(channel|here|everyone)\b")
-_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("text_join")
 
 
 def decoded(text: str) -> str:
@@ -24,6 +26,10 @@ def decoded(text: str) -> str:
 def mrkdwn(text: str, name: Callable[[str], str]) -> str:
     """Slack's own mark-up as it is shown."""
 
+    return decoded(_controlled(text, name))
+
+
+def _controlled(text: str, name: Callable[[str], str]) -> str:
     def control(match: re.Match[str]) -> str:
         kind, body, label = match.groups()
         if kind == "@":
@@ -34,13 +40,13 @@ def mrkdwn(text: str, name: Callable[[str], str]) -> str:
             return label or f"@{body}"
         return f"{label} <{body}>" if label and label != body else body
 
-    return decoded(_CONTROL.sub(control, text))
+    return _CONTROL.sub(control, text)
 
 
 def markdown(text: str, name: Callable[[str], str]) -> str:
     """Markdown as it is shown: what is bold has no asterisks any more."""
     tokens = _MARKDOWN.parse(text)
-    return decoded("\n".join(_lines(tokens, name)))
+    return "\n".join(_lines(tokens, name))
 
 
 def _lines(tokens: Sequence[Token], name: Callable[[str], str]) -> Iterator[str]:  # noqa: C901 - one way for each kind
@@ -78,10 +84,16 @@ def _in_table(tokens: Sequence[Token], token: Token) -> bool:
 
 def _inline(token: Token, name: Callable[[str], str]) -> str:
     parts: list[str] = []
+    written: list[tuple[bool, str]] = []
     address = ""
     for child in token.children or []:
-        if child.type == "text":
-            parts.append(mrkdwn(child.content, name))
+        if child.type in ("text", "text_special"):
+            written.append((child.type == "text", child.content))
+            continue
+        parts.append(_written(written, name))
+        written = []
+        if child.type == "s_open":
+            parts.append("~")
         elif child.type == "code_inline":
             parts.append(f"`{child.content}`")
         elif child.type in ("softbreak", "hardbreak"):
@@ -92,7 +104,13 @@ def _inline(token: Token, name: Callable[[str], str]) -> str:
             parts.append(f" <{address}>")
         elif child.type == "image":
             parts.append(f"[image {child.attrs['src']}]")
-    return "".join(parts)
+    return "".join((*parts, _written(written, name)))
+
+
+def _written(pieces: Sequence[tuple[bool, str]], name: Callable[[str], str]) -> str:
+    """What was escaped by an entity is shown as it is, and means nothing."""
+    whole = [(plain, "".join(text for _, text in group)) for plain, group in groupby(pieces, key=itemgetter(0))]
+    return "".join(_controlled(text, name) if plain else text for plain, text in whole)
 
 
 def message(text: str, blocks: Sequence[dict[str, Any]], name: Callable[[str], str]) -> str:
@@ -178,10 +196,9 @@ def pings(text: str, blocks: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     for block in blocks:
         if block["type"] == "markdown":
             for token in _MARKDOWN.parse(block["text"]):
-                for child in token.children or []:
-                    if child.type == "text":
-                        found += [*_tokens(child.content), *_PLAIN_PING.findall(child.content)]
-            found += _tokens(re.sub(r"(?s)```.*?```|`[^`\n]*`", "", block["text"]))
+                texts = groupby(token.children or [], key=lambda child: child.type == "text")
+                for written in ("".join(child.content for child in group) for plain, group in texts if plain):
+                    found += [*_tokens(written), *_PLAIN_PING.findall(written)]
         else:
             found += _in_block(block)
     return tuple(dict.fromkeys(found))

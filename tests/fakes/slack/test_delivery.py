@@ -57,12 +57,12 @@ class Bot:
 async def over_socket(slack: FakeSlack, sockets: int = 1) -> AsyncIterator[Bot]:
     bot = Bot(slack)
     handler = AsyncSocketModeHandler(bot.app, slack.app.app_token, ping_interval=1)
-    await handler.connect_async()
+    await handler.connect_async()  # type: ignore[no-untyped-call] # theirs
     await slack.connected(sockets)
     try:
         yield bot
     finally:
-        await handler.close_async()
+        await handler.close_async()  # type: ignore[no-untyped-call] # theirs
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.fakes.slack.people import Person
     from tests.fakes.slack.server import FakeSlack
 
-_URL = re.compile(r"https?://[^\s<>|]+")
+URL = re.compile(r"https?://[^\s<>|]+")
 _HISTORY = {"channel": "channels:history", "group": "groups:history", "im": "im:history", "mpim": "mpim:history"}
 _MESSAGE = {"channel": "message.channels", "group": "message.groups", "im": "message.im", "mpim": "message.mpim"}
 
@@ -105,7 +105,7 @@ class Workspace:
             if channel.name:
                 text = re.sub(rf"#{re.escape(channel.name)}\b", f"<#{channel.id}|{channel.name}>", text)
         text = re.sub(r"(?<![\w.])@(here|channel|everyone)\b", r"<!\1>", text)
-        return _URL.sub(lambda match: f"<{match[0]}>", text)
+        return URL.sub(lambda match: f"<{match[0]}>", text)
 
     def post(self, message: Message) -> Message:
         """Into the channel, and told to the app as Slack would tell it."""
@@ -162,7 +162,7 @@ class Workspace:
 
     def unfurl(self, message: Message) -> None:
         """Slack fetches what is linked and shows it below: an event of its own."""
-        address = (_URL.findall(message.text) or ["https://example.com"])[0]
+        address = (URL.findall(message.text) or ["https://example.com"])[0]
         preview: JSON = {"from_url": address, "original_url": address, "fallback": "A page", "title": "A page", "id": 1}
         self.change(message, lambda one: one.attachments.append(preview), edited=False)
 

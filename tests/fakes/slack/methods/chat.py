@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.fakes.slack.limits import LONGEST_MARKDOWN, LONGEST_TEXT, LONGEST_UPDATE, MOST_METADATA, Refused, check_blocks
+from tests.fakes.slack.limits import LONGEST_MARKDOWN, LONGEST_TEXT, LONGEST_UPDATE, MOST_METADATA, Refused, check_blocks, texts
 from tests.fakes.slack.methods.registry import Call, method
 from tests.fakes.slack.state import JSON, Message, Stream
-from tests.fakes.slack.workspace import _URL
+from tests.fakes.slack.workspace import URL
 
 
 def _content(call: Call, longest: int) -> tuple[str, list[JSON], list[JSON]]:
@@ -66,7 +66,7 @@ def _previewed(call: Call, text: str, blocks: list[JSON]) -> tuple[str, ...]:
     """Addresses that Slack fetches to show a preview: that alone tells their host something."""
     if call.get("unfurl_links") is False and call.get("unfurl_media") is False:
         return ()
-    return tuple(_URL.findall(text + json.dumps(blocks)))
+    return tuple(address for each in (text, *texts(blocks)) for address in URL.findall(each))
 
 
 @method("chat.postEphemeral", "chat:write")
