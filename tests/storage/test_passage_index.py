@@ -5,7 +5,6 @@ import random
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -15,15 +14,19 @@ from hypothesis import strategies as st
 from rag.ports import PassageIndex
 from rag.types import Indexed, Passage, Search, Signature
 from storage.local_index import LocalIndex
+from storage.weaviate_index import WeaviateIndex
 from tests.storage.passages import SIGNATURE, bm25, cosines, direction, indexed, passage, ranked, without_vectors
 
 BASE = "handbook"
-IMPLEMENTATIONS: dict[str, Callable[[Path], AbstractAsyncContextManager[PassageIndex]]] = {"local": LocalIndex}
+IMPLEMENTATIONS: dict[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[PassageIndex]]] = {
+    "local": lambda request: LocalIndex(request.getfixturevalue("tmp_path")),
+    "weaviate": lambda request: WeaviateIndex(request.getfixturevalue("weaviate_settings")),
+}
 
 
 @pytest_asyncio.fixture(params=IMPLEMENTATIONS)
-async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[PassageIndex]:
-    async with IMPLEMENTATIONS[request.param](tmp_path) as opened:
+async def index(request: pytest.FixtureRequest) -> AsyncIterator[PassageIndex]:
+    async with IMPLEMENTATIONS[request.param](request) as opened:
         yield opened
 
 
@@ -253,7 +256,7 @@ async def test_size_and_languages_are_those_of_what_can_be_found(index: PassageI
 
 
 async def test_text_that_no_encoding_takes_is_stored_well_formed(index: PassageIndex) -> None:
-    odd = replace(passage("a\udcff.md", 0, "nul\0l \ud800broken"), text="nul\0 and \udfff", headings=("\0", "\ud800"))
+    odd = passage("a\udcff.md", 0, "nul\0l \ud800broken")._replace(text="nul\0 and \udfff", headings=("\0", "\ud800"))
     await fill(index, [Indexed(odd, direction(1))])
 
     (candidate,) = await index.search(BASE, Search(("nu\0ll",)))
@@ -271,7 +274,7 @@ async def test_text_that_no_encoding_takes_is_stored_well_formed(index: PassageI
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_any_text_and_any_terms_are_taken(index: PassageIndex, texts: list[str], terms: list[str]) -> None:
     await index.drop(BASE)
-    held = [replace(passage("a", number, " ".join(terms)), text=text, title=text) for number, text in enumerate(texts)]
+    held = [passage("a", number, " ".join(terms))._replace(text=text, title=text) for number, text in enumerate(texts)]
     await fill(index, [Indexed(each, direction(each.id)) for each in held])
 
     assert len(await index.passages(BASE, [each.id for each in held])) == len(texts)
@@ -512,7 +515,7 @@ async def test_searches_during_a_run_see_one_state_or_the_next_and_nothing_betwe
 
     def numbered(document: int, state: int) -> list[Indexed]:
         (each,) = indexed(f"d{document}", f"all state{state}")
-        return [replace(each, passage=replace(each.passage, id=f"{document}.{state}"))]
+        return [replace(each, passage=each.passage._replace(id=f"{document}.{state}"))]
 
     await fill(index, *(numbered(document, 0) for document in range(20)))
     rewriting = asyncio.create_task(rewrite())
