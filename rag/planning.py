@@ -86,6 +86,6 @@ def refuse_losses(base: str, plan: Plan, live: Mapping[str, Entry], max_removed:
         )
     if gone > max_removed * indexed:
         raise TooManyRemovals(
-            f"{gone} of the {indexed} documents of base {base!r} are gone, which is more than "
+            f"Of base {base!r}, {gone} of {indexed} {'document is' if indexed == 1 else 'documents are'} gone, which is more than "
             f"{max_removed:.0%} (max_removed), so nothing was changed. Use --allow-removals if that is right."
         )

@@ -180,5 +180,5 @@ def _so_far(progress: Progress | None) -> str:
     if progress is None or progress.state not in UNFINISHED:
         return "it has just begun"
     if progress.found is None:
-        return f"{progress.done} documents so far, still looking for more"
-    return f"{progress.done} of {progress.found} documents"
+        return "still looking for documents"
+    return f"{progress.done} of {progress.found} documents done"

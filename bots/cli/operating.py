@@ -38,8 +38,10 @@ def forget(thread: Annotated[str, typer.Argument(help="The thread whose memory i
     """Delete what a thread of the terminal remembers."""
 
     async def delete(footnote: Footnote) -> None:
+        from bots.commands import counted  # noqa: PLC0415 - loaded once there is something to show
+
         turns = await footnote.memory.forget(Thread(Place("terminal"), thread))
-        console().print(f"Forgot {turns} turns of thread {thread}." if turns else f"Thread {thread} held nothing.")
+        console().print(f"Forgot {counted(turns, 'turn')} of thread {thread}." if turns else f"Thread {thread} held nothing.")
 
     with_footnote(delete)
 

@@ -50,5 +50,7 @@ class Stoppable:
     def _said(self) -> str:
         if self._now and self._now.joined:
             return f"The run of base {self._base!r} goes on in the process that began it; here it is watched no more."
-        far = f" after {self._now.done} of {self._now.found} documents" if self._now and self._now.found else ""
+        from bots.commands import counted  # noqa: PLC0415 - loaded once there is something to say
+
+        far = f" after {self._now.done:,} of {counted(self._now.found, 'document')}" if self._now and self._now.found else ""
         return f"The run of base {self._base!r} was cancelled{far}. What it wrote stays: `footnote index` goes on from there."

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BaseOption = Annotated[str, typer.Option("--base", help="Only this knowledge base.")]
 REASONS = 3  # of why there is nothing to index
+GLOB = "*?["
 NAMED = 50  # documents that could not be read and are named after a run: `footnote sources` names them all
 
 
@@ -48,6 +49,7 @@ def index(
             footnote, allow_removals=allow_removals, rebuild=rebuild, own=rebuild or allow_removals or bool(given), quiet=quiet
         )
         names = chosen(footnote, base)
+        refuse_missing(given)
         before = await footnote.remember_sources(given, keep=not dry_run) if given else None
         if dry_run:
             for name in names:
@@ -127,6 +129,13 @@ class Supplying:
             print(f"not indexed: {problem.document}: {problem.reason}", file=sys.stderr)  # noqa: T201
         if len(progress.problems) > NAMED:
             print(f"not indexed: {len(progress.problems) - NAMED} more; `footnote sources` names them.", file=sys.stderr)  # noqa: T201
+
+
+def refuse_missing(given: list[str]) -> None:
+    """What is typed and is not there is a slip: nothing is begun over it. Raises BadSetting."""
+    for path in given:
+        if not os.path.lexists(path) and not any(sign in path for sign in GLOB):
+            raise BadSetting(f"There is no file or folder {path}. Check how it is written, and give one that exists.")
 
 
 def nothing_found(progress: Progress) -> str:

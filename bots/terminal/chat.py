@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from rich.live import Live
 from rich.text import Text
 
-from bots.commands import progressing, sources_of, summary
+from bots.commands import counted, progressing, sources_of, summary
 from bots.terminal.render import as_text, growing, show
 from bots.terminal.trace import print_run
 from bots.terminal.wording import visible
@@ -123,7 +123,7 @@ class Chat:
             self._say((await sources_of(self._footnote.index, self._footnote.catalog, base)).headline)
         turns = await self._footnote.memory.recall(self._thread, 1000)
         if turns:
-            self._say(f"Thread {self._thread.id} goes on with its {len(turns)} turns; /forget begins anew.")
+            self._say(f"Thread {self._thread.id} goes on with its {counted(len(turns), 'turn')}; /forget begins anew.")
         self._say("Ask a question, or /help.")
 
     async def _help(self, _: str) -> None:
@@ -151,7 +151,7 @@ class Chat:
             known = await sources_of(self._footnote.index, self._footnote.catalog, base)
             self._say(known.headline)
             for entry in known.entries:
-                self._say(f"  {entry.document}: {entry.title}, {entry.passages} passages")
+                self._say(f"  {entry.document}: {entry.title}, {counted(entry.passages, 'passage')}")
             for problem in known.problems:
                 self._say(f"  not indexed: {problem.document}: {problem.reason}")
 
@@ -166,7 +166,7 @@ class Chat:
 
     async def _forget(self, _: str) -> None:
         turns = await self._footnote.memory.forget(self._thread)
-        self._say(f"Forgot {turns} turns." if turns else "There was nothing to forget.")
+        self._say(f"Forgot {counted(turns, 'turn')}." if turns else "There was nothing to forget.")
 
 
 def show_progress(status: Status, now: Progress) -> None:

@@ -23,6 +23,8 @@ _SAMPLE = 200_000
 _EXPECTED = 0.6  # of the characters
 _PLAUSIBLE = 0.2
 _MUCH_MORE = 4
+_FEW_CONTROLS = 1
+_FEW_NULS = 0.001
 _BINARY_STARTS = (
     b"%PDF-",
     b"PK\x03\x04",
@@ -101,13 +103,16 @@ def _strictly(content: bytes, encodings: tuple[str, ...]) -> str:
 
 
 def _binary(sample: str, encoding: str) -> bool:
-    allowed = 0.02 if encoding == "utf-8" else 0.002
-    return len(_CONTROLS.findall(sample)) > allowed * len(sample)
+    """Bytes that are UTF-8 throughout are hardly ever anything else, whatever a program left among them."""
+    allowed = 0.1 if encoding == "utf-8" else 0.002
+    return len(_CONTROLS.findall(sample)) > max(_FEW_CONTROLS, allowed * len(sample))
 
 
 def _guessed(name: str, content: bytes) -> str:
     sample = content[:_SAMPLE]
-    encoding = _wide(sample, _is_plain) if 0 in sample else _most_plausible(sample) or _wide(sample, _is_east_asian)
+    encoding = _wide(sample, _is_plain) if 0 in sample else ""
+    if sample.count(0) <= max(_FEW_CONTROLS, _FEW_NULS * len(sample)):
+        encoding = encoding or _most_plausible(sample.replace(b"\0", b"")) or _wide(sample, _is_east_asian)
     if not encoding:
         raise Unreadable(name, "it is a binary file, not text")
     return content.decode(encoding, "replace")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rag.sources.reading import Reading
 
 _Listed: TypeAlias = tuple[list[Listing], list[Problem]]
-_NO_FILES = "no file matches it"
 
 
 class FileSource:
@@ -97,8 +96,8 @@ class FileSource:
                     listings.setdefault(found.real, self._listing(found))
                 else:
                     linked.append(found)
-            if not matched:
-                problems.setdefault(text, Problem(text, _NO_FILES))
+            if not matched and isinstance(pattern, Pattern):
+                problems.setdefault(text, Problem(text, _nothing_at(pattern)))
         for found in linked:  # the real file goes before the links to it
             listings.setdefault(found.real, self._listing(found))
         return list(listings.values()), list(problems.values())
@@ -142,6 +141,12 @@ class FileSource:
             return Path(path).as_uri()
         link = self._link.replace("{path}", quote(document.lstrip("/")))
         return link if reading.lines else link.replace("{line}", "1")
+
+
+def _nothing_at(pattern: Pattern) -> str:
+    if pattern.rest:
+        return "no file matches it"
+    return "there is no file of a known format in it" if os.path.isdir(pattern.base) else "there is no such file or folder"
 
 
 def _one_file(pattern: Pattern) -> Found | Failed:

@@ -117,7 +117,7 @@ def test_ctrl_c_during_an_answer_keeps_the_question_without_one(docs: Terminal) 
 
     assert (talk.returncode, err) == (130, b"")
     turns = docs.run("chat", "--thread", "cut", said="/forget").out
-    assert turns in ("There was nothing to forget.\n", "Forgot 1 turns.\n", "Forgot 2 turns.\n")
+    assert turns in ("There was nothing to forget.\n", "Forgot 1 turn.\n", "Forgot 2 turns.\n")
     assert ("Forgot 2" in turns) == (b"SOURCES" in out)
 
 

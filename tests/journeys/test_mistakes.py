@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,11 +31,23 @@ def test_there_are_no_sources_yet(empty: Terminal) -> None:
     assert one_sentence(empty.run("index")) == "The base 'default' has no sources. Name files or folders: footnote index PATH."
 
 
+def test_a_path_that_is_not_there_is_named_and_nothing_is_begun(empty: Terminal) -> None:
+    write(empty.folder, "", 2)
+
+    said = one_sentence(empty.run("index", "handbook", "nosuch"))
+
+    assert said == f"There is no file or folder {empty.folder}/nosuch. Check how it is written, and give one that exists."
+    assert "no sources" in one_sentence(empty.run("index"))
+
+
 def test_paths_that_match_nothing_are_named_and_not_remembered(empty: Terminal) -> None:
-    said = one_sentence(empty.run("index", "nosuch", "*.md"))
+    (empty.folder / "hollow").mkdir()
+
+    said = one_sentence(empty.run("index", "hollow", "*.md"))
 
     assert said.startswith("There is nothing to index in base 'default': ")
-    assert "nosuch: no file matches it" in said
+    assert "hollow: there is no file of a known format in it" in said
+    assert "*.md: no file matches it" in said
     assert "no sources" in one_sentence(empty.run("index"))
 
 
@@ -130,7 +141,7 @@ def test_a_run_that_is_refused_leaves_the_sources_as_they_were(empty: Terminal) 
 
     refused = empty.run("index", "api")
 
-    assert "documents of base 'default' are gone" in one_sentence(refused)
+    assert "Of base 'default', 6 of 6 documents are gone" in one_sentence(refused)
     assert empty.run("index").out.startswith("default: nothing changed; 6 documents")
 
 
@@ -157,24 +168,6 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_indexed(empty: Terminal) -
     assert said.err.startswith("not indexed: handbook/broken.pdf: ")
     assert said.out.startswith("default: 2 added, 1 could not be read; ")
     assert "not indexed: handbook/broken.pdf: " in empty.run("sources", "--documents").out
-
-
-def test_another_runs_lease_is_told(empty: Terminal) -> None:
-    write(empty.folder, "", 2)
-    assert empty.run("index", "handbook").status == 0
-    with sqlite3.connect(empty.folder / ".footnote" / "footnote.db") as database:
-        database.execute(
-            "INSERT INTO leases (name, holder, owner, taken_at, lease_until) VALUES (?, 'x', 'x', 0, 1e12)", (lease_name(database),)
-        )
-    database.close()
-
-    assert "is being indexed already" in one_sentence(empty.run("index"))
-
-
-def lease_name(database: sqlite3.Connection) -> str:
-    rows = database.execute("SELECT base FROM index_runs").fetchall()
-    assert rows == [("default",)]
-    return "default"
 
 
 def write(folder: Path, settings: str, pages: int) -> None:

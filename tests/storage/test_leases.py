@@ -89,8 +89,8 @@ async def test_of_many_that_want_a_lease_at_once_one_gets_it(catalog: Catalog, o
     [
         (None, r"it has just begun"),
         (Progress("handbook", "old", "done", found=9, done=9), r"it has just begun"),
-        (Progress("handbook", "run-1", "listing", done=0), r"0 documents so far, still looking for more"),
-        (PROGRESS, r"120 of 900 documents"),
+        (Progress("handbook", "run-1", "listing", done=0), r"still looking for documents"),
+        (PROGRESS, r"120 of 900 documents done"),
     ],
 )
 async def test_who_is_refused_is_told_since_when_and_how_far(

@@ -88,6 +88,19 @@ def test_line_ends_and_marks_are_made_uniform() -> None:
     assert decode("a file", codecs.BOM_UTF8 + b"one\r\ntwo\rthree\n") == "one\ntwo\nthree\n"
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"Rooms\0 are blue.", "Rooms are blue."),
+        ("Café\0 crème, déjà vu.".encode("cp1252"), "Café crème, déjà vu."),
+        ("一是不了在人有我他\0的".encode("gb18030"), "一是不了在人有我他的"),
+        (b"\0\1a list that a program made\n" * 20, "\1a list that a program made\n" * 20),
+    ],
+)
+def test_a_few_control_characters_do_not_make_a_text_binary(content: bytes, expected: str) -> None:
+    assert decode("a file", content) == expected
+
+
 def test_nul_and_lone_surrogates_do_not_come_through() -> None:
     text = decode("a file", b"a\0b " + b"text of some length, mostly well formed. " * 5)
 

@@ -84,11 +84,13 @@ async def test_absolute_patterns_may_lie_elsewhere(root: Path, tmp_path: Path, r
 
 
 async def test_what_matches_nothing_is_a_problem_that_names_the_pattern(root: Path, readers: Readers) -> None:
-    listings, problems = await FileSource(root, ["gone.md", "docs/*.pdf", "top.md"], readers=readers).list()
+    (root / "empty").mkdir()
+    listings, problems = await FileSource(root, ["gone.md", "empty", "docs/*.pdf", "top.md"], readers=readers).list()
 
     assert [listing.id for listing in listings] == ["top.md"]
     assert [(problem.document, problem.reason) for problem in problems] == [
-        ("gone.md", "no file matches it"),
+        ("gone.md", "there is no such file or folder"),
+        ("empty", "there is no file of a known format in it"),
         ("docs/*.pdf", "no file matches it"),
     ]
 
