@@ -21,11 +21,11 @@ _MENTION = re.compile(r"@(?=everyone|here|channel)", re.IGNORECASE)
 
 def plain_title(text: str, longest: int = _LONGEST_TITLE) -> str:
     """On one line, without control and direction characters, brackets, backticks or mentions that a platform would read."""
-    kept = "".join(
-        " " if c.isspace() else c
-        for c in text[: 4 * longest]
-        if unicodedata.category(c) not in ("Cf", "Cc", "Cs", "Co") or c.isspace()
-    )
+    kept = text[: 4 * longest]
+    if not kept.isprintable():
+        kept = "".join(
+            " " if c.isspace() else c for c in kept if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc", "Cs", "Co")
+        )
     shown = _MENTION.sub("@\N{ZERO WIDTH SPACE}", _BLANKS.sub(" ", kept).strip().translate(_ALIKE))
     return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip()}…"
 

@@ -95,18 +95,17 @@ def question_words(text: str, languages: Sequence[str]) -> list[tuple[str, ...]]
 def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:
     spoken, shared = spoken_and_shared(text, languages)
     tokens = _tokens(text)
-    return [part for token in tokens for part in _without_stops(token, spoken)] or tokens, shared
+    return _without_stops(tokens, spoken) or tokens, shared
 
 
 def content_words(text: str, language: str = "") -> list[str]:
     """The distinct words of a text without its stop words, in order."""
-    return list(_content_words(text, language or detect(text)))
+    return list(_content_words(text, language))
 
 
 @lru_cache(maxsize=256)  # one turn asks several times for those of its question and of each sentence of its answer
 def _content_words(text: str, language: str) -> tuple[str, ...]:
-    kept = (part for token in _tokens(text) for part in _without_stops(token, language))
-    return tuple(dict.fromkeys(_terms(kept, "")))
+    return tuple(dict.fromkeys(_terms(_without_stops(_tokens(text), language or detect(text)), "")))
 
 
 def is_stop(word: str, language: str) -> bool:
@@ -199,10 +198,15 @@ def _stemmer(name: str) -> Stemmer.Stemmer:
     return Stemmer.Stemmer(name, 0)  # without its own memory, which costs more than it saves here
 
 
-def _without_stops(token: str, language: str) -> tuple[str, ...]:
-    if token[0] in _DENSE_CHARACTERS:
-        return tuple(part for part in _stop_phrases(language).split(token) if part)
-    return () if token.casefold() in STOPWORDS.get(language, ()) else (token,)
+def _without_stops(tokens: Iterable[str], language: str) -> list[str]:
+    stops = STOPWORDS.get(language, frozenset())
+    kept: list[str] = []
+    for token in tokens:
+        if token[0] in _DENSE_CHARACTERS:
+            kept += filter(None, _stop_phrases(language).split(token))
+        elif token.casefold() not in stops:
+            kept.append(token)
+    return kept
 
 
 @lru_cache(maxsize=len(STOP_PHRASES) + 1)

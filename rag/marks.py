@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rag.code_spans import pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rag.types import Cited
 
@@ -30,6 +30,7 @@ _MARK = re.compile(
     rf"|<sup>\s?\[?(?P<sup>{_NUMBERS})\]?\s?</sup>",
     re.IGNORECASE,
 )
+_OPENING = re.compile(r"[\\\[［〔【(（<]")  # what each form of a mark begins with
 _BOUNDS = re.compile(r"(\d+)\s{0,2}[–—~‑-]\s{0,2}(\d+)|(\d+)")
 _LONGEST = 6  # digits of a number that could have been given
 _WIDEST = 50  # numbers in one range
@@ -49,8 +50,17 @@ def marks(text: str) -> list[Mark]:
     found: list[Mark] = []
     for start, end, is_code in pieces(text):
         if not is_code:
-            found.extend(_mark(match) for match in _MARK.finditer(text, start, end))
+            found.extend(map(_mark, _found(text, start, end)))
     return found
+
+
+def _found(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """The same as `_MARK.finditer`: looking for one character first takes a fraction of the time."""
+    while (opening := _OPENING.search(text, start, end)) is not None:
+        match = _MARK.match(text, opening.start(), end)
+        if match is not None:
+            yield match
+        start = opening.end() if match is None else match.end()
 
 
 def _mark(match: re.Match[str]) -> Mark:
@@ -107,7 +117,7 @@ def wholes_of(text: str) -> list[tuple[int, int]]:
             found.append((start, end))
         else:
             inner = [match.span() for match in _WHOLE.finditer(text, start, end)]
-            found.extend(sorted(inner + [match.span() for match in _MARK.finditer(text, start, end)]))
+            found.extend(sorted(inner + [match.span() for match in _found(text, start, end)]))
     return found
 
 

@@ -74,7 +74,12 @@ def part_of(match: Match, said: str) -> Passage:
     if len(likely) == 1:
         return likely[0]
     told = frozenset(words(said))
-    return max(likely, key=lambda part: (len(told.intersection(words(part.text))), part.id == match.passage.id))
+    return max(likely, key=lambda part: (len(told.intersection(_terms_of(part))), part.id == match.passage.id))
+
+
+def _terms_of(part: Passage) -> list[str]:
+    """An indexed passage has them, stems beside its words."""
+    return part.terms.split(" ") if part.terms else words(part.text)
 
 
 def _places(passages: Sequence[Passage]) -> tuple[SourcePlace, ...]:

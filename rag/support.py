@@ -19,7 +19,7 @@ from rag.lexical import content_words, detect, distinct_terms, script, terms
 from rag.sentences import sentence_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from rag.ports import Embedder
     from rag.types import Passage, Vector
@@ -97,8 +97,9 @@ class Support:
         floor = self.clear_lexical if clearly else self.lexical
         named = {claim.passage.id: claim.passage for claim in claims}
         passages = {name: Known(passage) for name, passage in named.items()}
-        judged = {said: _by_words(said[0], passages[said[1]], floor) for said in set(map(_said, claims))}
-        verdicts = [judged[_said(claim)] for claim in claims]
+        said = [_said(claim) for claim in claims]
+        judged = {each: _by_words(each[0], passages[each[1]], floor) for each in set(said)}
+        verdicts = [judged[each] for each in said]
         doubtful = [index for index, verdict in enumerate(verdicts) if not verdict.supported and _may_mean(claims[index], verdict)]
         if self.similarity is None or not doubtful:
             return verdicts
@@ -133,9 +134,7 @@ class Known:
 
     def __init__(self, passage: Passage) -> None:
         self._passage = passage
-        self._text = passage.embedded
-        self._indexed = frozenset(passage.terms.split(" ")) if passage.terms else frozenset()
-        self.words = self._indexed or distinct_terms(self._text)
+        self._indexed = passage.terms.split(" ") if passage.terms else None
 
     @cached_property
     def language(self) -> str:
@@ -146,29 +145,38 @@ class Known:
         return script(self._passage.text)
 
     @cached_property
-    def terms(self) -> frozenset[str]:
-        return self._indexed or distinct_terms(self._text, self.language)
+    def words(self) -> Collection[str]:
+        return self._indexed or distinct_terms(self._passage.embedded)
+
+    @cached_property
+    def terms(self) -> Collection[str]:
+        return self._indexed or distinct_terms(self._passage.embedded, self.language)
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        return frozenset(numbers(self._text))
+        return frozenset(numbers(self._passage.embedded))
 
 
 def lexical_share(claim: str, known: Known) -> float:
     """0 for a claim without content."""
-    found = total = 0
-    for word in content_words(claim):
-        weight = 2 if _is_exact(word) else 1
-        total += weight
-        if word in known.words or not known.terms.isdisjoint(terms(word, known.language)):
-            found += weight
-    return found / total if total else 0.0
+    words = frozenset(content_words(claim))
+    left = words.difference(known.words)  # a claim has fewer words than a passage: this costs less than a set of those
+    if left:
+        forms = {word: terms(word, known.language) for word in left}
+        held = frozenset(chain.from_iterable(forms.values())).intersection(known.terms)
+        left = frozenset(word for word, of in forms.items() if held.isdisjoint(of))
+    total = _weight(words)
+    return (total - _weight(left)) / total if total else 0.0
+
+
+def _weight(words: Iterable[str]) -> int:
+    return sum(1 if word.isalpha() or not _is_exact(word) else 2 for word in words)
 
 
 def numbers(text: str) -> list[str]:
     """The numbers of a text in one spelling: 10.000, 10,000 and 10 000 are 10000, 3,5 is 3.5, and ３ is 3."""
-    found = chain.from_iterable((_spelled(match), *_spelled_parts(match)) for match in _NUMBER.findall(text))
-    return list(dict.fromkeys(found))
+    found = ((_spelled(number), *_spelled_parts(number)) for number in dict.fromkeys(_NUMBER.findall(text)))
+    return list(dict.fromkeys(chain.from_iterable(found)))
 
 
 def _spelled(number: str) -> str:
@@ -178,7 +186,7 @@ def _spelled(number: str) -> str:
 
 
 def _spelled_parts(number: str) -> list[str]:
-    return [] if _spelled(number).isdecimal() else [_spelled(part) for part in re.split(r"\D", number)]
+    return [] if number.isdecimal() or _spelled(number).isdecimal() else [_spelled(part) for part in re.split(r"\D", number)]
 
 
 def _said(claim: Claim) -> tuple[str, str]:
@@ -187,7 +195,11 @@ def _said(claim: Claim) -> tuple[str, str]:
 
 
 def _by_words(claim: str, known: Known, floor: float) -> Verdict:
-    claim = _LIST_MARKER.sub("", _ADDRESS.sub(" ", claim[:_LONGEST_CLAIM]), count=1)
+    claim = claim[:_LONGEST_CLAIM]
+    if "://" in claim:
+        claim = _ADDRESS.sub(" ", claim)
+    if marker := _LIST_MARKER.match(claim):
+        claim = claim[marker.end() :]
     share = lexical_share(claim, known)
     missing = max((_spelled(number) for number in _NUMBER.findall(claim) if not _has(known.numbers, number)), key=len, default="")
     return Verdict(round(share, 3), missing=missing, supported=share >= floor and not missing)
@@ -200,7 +212,7 @@ def _has(known: frozenset[str], number: str) -> bool:
 
 def _is_exact(word: str) -> bool:
     """Numbers, versions, `names_like_this`: what a claim stands or falls with."""
-    return not word.isalpha() and any(character.isdigit() or character in "_." for character in word)
+    return any(character.isdigit() or character in "_." for character in word)
 
 
 def _may_mean(claim: Claim, verdict: Verdict) -> bool:
