@@ -9,7 +9,7 @@ import random
 import shutil
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -140,7 +140,7 @@ def _kept_passages(size: int, cache: Path) -> tuple[list[Passage], str]:
     draft = kept.with_suffix(".tmp")
     with draft.open("w", encoding="utf-8") as file:
         file.write(json.dumps({"size": len(passages), "all": len(passages) < size, "origin": origin}) + "\n")
-        file.writelines(json.dumps(asdict(passage)) + "\n" for passage in passages)
+        file.writelines(json.dumps(passage._asdict()) + "\n" for passage in passages)
     draft.replace(kept)
     return passages, origin
 

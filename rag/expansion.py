@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
@@ -157,8 +156,8 @@ def _joined(run: Sequence[_Stretch], known: dict[int, Passage | None]) -> Match:
     if len(members) == 1:
         return best
     return best._replace(
-        passage=replace(
-            best.passage, text=joined_text(members), start=members[0].start, end=members[-1].end, terms=_joined_terms(members)
+        passage=best.passage._replace(
+            text=joined_text(members), start=members[0].start, end=members[-1].end, terms=_joined_terms(members)
         ),
         relevance=max(stretch.hit.relevance for stretch in run),
         members=tuple(passage.id for passage in members),

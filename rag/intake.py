@@ -169,7 +169,7 @@ def ready(passage: Passage, before: str = "") -> Passage:
     """The passage with its terms, and the digest of what is embedded of it. What stands before it is in the language `before`."""
     text, language = passage.embedded, passage.language or detect_after(passage.text, before)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return replace(passage, language=language, terms=" ".join(terms(text, language)), digest=digest)
+    return passage._replace(language=language, terms=" ".join(terms(text, language)), digest=digest)
 
 
 def unread(offer: Offer, known: Entry | None, reason: str) -> Entry:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rag.text import estimated_tokens
@@ -92,7 +91,7 @@ def within_budget(matches: Sequence[Match], budget: int, hits: Mapping[str, Matc
     first = hits.get(matches[0].passage.id, matches[0])
     text = cut(first.passage.text, budget)
     dropped = [match.passage.id for match in matches[1:]]
-    return [first._replace(passage=replace(first.passage, text=text, terms=""))], dropped, True
+    return [first._replace(passage=first.passage._replace(text=text, terms=""))], dropped, True
 
 
 def cut(text: str, budget: int) -> str:

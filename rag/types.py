@@ -140,8 +140,7 @@ class Document:
     expandable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A stretch of one document, with its place.
 
     `start` and `end` are offsets in characters into the document's text, `line` and `page` count from 1 (0: none).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,14 @@ def mapped(path: Path, kind: str) -> NDArray[Any]:
     if not path.stat().st_size:
         return np.zeros(0, kind)
     return np.asarray(np.memmap(path, np.dtype(kind), "r"))
+
+
+def mapped_bytes(path: Path) -> mmap.mmap | bytes:
+    """The same for a file's bytes."""
+    if not path.stat().st_size:
+        return b""
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def force(path: Path) -> None:

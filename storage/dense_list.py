@@ -65,23 +65,34 @@ class DenseList:
         self._vectors = mapped(folder / "vectors.f4", "<f4").reshape(size, dimension)
         self._signs = np.fromfile(folder / "signs.u8", "<u8").reshape(-1, size) if size else np.zeros((0, 0), np.uint64)
         present = np.fromfile(folder / "present.b1", np.bool_)
-        self._missing = np.flatnonzero(~present)
-        self.filled = bool(present.any())
+        self._missing, self._filled = np.flatnonzero(~present), np.flatnonzero(present)
 
-    def cosines(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Exact, and row by row, so that equal vectors have equal cosines wherever they lie."""
-        vectors = self._vectors if len(rows) == len(self._vectors) else np.take(self._vectors, rows, axis=0)
-        return np.asarray(np.vecdot(vectors, vector), np.float32)
+    @property
+    def filled(self) -> bool:
+        return bool(len(self._filled))
 
-    def best(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
-        """The rows of the best cosines, best first, equal ones in order of their rows."""
+    def best(
+        self, vector: NDArray[np.float32], limit: int, also: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
+        """The rows of the best cosines, best first, equal ones in order of their rows; their cosines, and those of `also`.
+
+        Cosines are exact, and worked out row by row, so that equal vectors have equal ones wherever they lie.
+        """
         enough = min(RESCORED, max(FEWEST_RESCORED, len(self._vectors) // 50))
         rows = self._near(vector, max(enough, 2 * limit))
-        return rows[np.argsort(-self.cosines(vector, rows), kind="stable")[:limit]]
+        if len(rows) == len(self._vectors):
+            every = np.asarray(np.vecdot(self._vectors, vector))
+            cosines, others = every, every[also]
+        else:
+            looked_at = np.take(self._vectors, np.concatenate([rows, also]), axis=0)
+            cosines, others = np.split(np.asarray(np.vecdot(looked_at, vector)), [len(rows)])
+        first = foremost(cosines, limit)
+        return rows[first], cosines[first], others
 
     def _near(self, vector: NDArray[np.float32], many: int) -> NDArray[np.int64]:
+        """The rows, ascending, of the vectors that are worth an exact look."""
         if len(self._vectors) <= max(EXACT, many):
-            return np.setdiff1d(np.arange(len(self._vectors)), self._missing, assume_unique=True)
+            return self._filled
         distances = self._distances(vector)
         farthest = int(np.searchsorted(np.cumsum(np.bincount(distances)), many))
         rows = np.flatnonzero(distances <= min(farthest, NOWHERE - 1))
@@ -93,12 +104,15 @@ class DenseList:
     def _distances(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
         """In how many signs each passage's vector differs from this one; past all others where there is no vector."""
         wanted = signs(vector[np.newaxis])[0]
-        distances = np.zeros(self._signs.shape[1], np.uint16)
-        differing = np.empty(len(distances), np.uint64)
-        counted = np.empty(len(distances), np.uint8)
-        for row, word in zip(self._signs, wanted, strict=True):
-            np.bitwise_xor(row, word, out=differing)
-            np.bitwise_count(differing, out=counted)
-            np.add(distances, counted, out=distances)
+        differing = np.bitwise_count(self._signs ^ wanted[:, np.newaxis])
+        distances: NDArray[np.uint16] = differing.sum(axis=0, dtype=np.uint16)
         distances[self._missing] = NOWHERE
         return distances
+
+
+def foremost(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
+    """Where the best scores stand, best first, equal ones in order."""
+    if limit >= len(scores):
+        return np.argsort(-scores, kind="stable")
+    places = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
+    return places[np.argsort(-scores[places], kind="stable")[:limit]]

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rag.types import Candidate, Signature
-from storage import dense_list, lexical_list
-from storage.arrays import fingerprint, force_all, mapped, save
+from storage import dense_list, lexical_list, passage_list
+from storage.arrays import fingerprint, force_all
 from storage.dense_list import DenseBuilder, DenseList
 from storage.lexical_list import LexicalBuilder, LexicalList, best
+from storage.passage_list import PassageBuilder, PassageList
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rag.types import Search
     from storage.passage_rows import PassageRows
 
-FILES = (*lexical_list.FILES, *dense_list.FILES, "ids.txt", "ids.i8")
+FILES = (*lexical_list.FILES, *dense_list.FILES, *passage_list.FILES)
 MANIFEST = "manifest.json"
 
 
@@ -67,23 +67,21 @@ def make(rows: PassageRows, build: Path, number: int, signature: Signature) -> s
 
 def _write_lists(rows: PassageRows, folder: Path, number: int, dimension: int) -> tuple[int, tuple[str, ...]]:
     languages: Counter[str] = Counter()
-    lengths = [0]
+    size = 0
     with ExitStack() as files:
         lexical = files.enter_context(closing(LexicalBuilder(folder)))
         dense = files.enter_context(closing(DenseBuilder(folder, dimension)))
-        ids = files.enter_context((folder / "ids.txt").open("wb"))
+        passages = files.enter_context(closing(PassageBuilder(folder)))
         for block in rows.blocks(number):
-            names = [name.encode() for name, *_ in block]
-            ids.write(b"".join(names))
-            lengths += map(len, names)
-            languages.update(language for _, language, *_ in block if language)
-            lexical.add([found for *_, found, _ in block])
-            dense.add([vector for *_, vector in block])
-        lexical.finish()
-        dense.finish()
-    save(folder / "ids.i8", np.cumsum(np.array(lengths, "<i8")))
+            size += len(block)
+            languages.update(each.passage.language for each in block if each.passage.language)
+            lexical.add([each.postings for each in block])
+            dense.add([each.vector for each in block])
+            passages.add([each.passage for each in block])
+        for each in (lexical, dense, passages):
+            each.finish()
     ranked = sorted(languages, key=lambda language: (-languages[language], language))
-    return len(lengths) - 1, tuple(ranked)
+    return size, tuple(ranked)
 
 
 class Generation:
@@ -97,45 +95,39 @@ class Generation:
         self.languages = manifest.languages
         self._lexical = LexicalList(folder, self.size)
         self._dense = DenseList(folder, self.size, self.signature.dimension)
-        self._ids = mapped(folder / "ids.txt", "u1")
-        self._places = mapped(folder / "ids.i8", "<i8")
+        self.passages = PassageList(folder)
 
     def search(self, search: Search) -> list[Candidate]:
         if not self.size or search.limit <= 0:
             return []
-        known = self._lexical.known(search.terms)
-        scores = self._lexical.scores(known)
-        lexical = best(scores, search.limit)
-        vector = None if search.vector is None or not self._dense.filled else np.frombuffer(search.vector, "<f4")
-        near = np.zeros(0, np.int64) if vector is None else self._dense.best(vector, search.limit)
-        rows = np.union1d(lexical, near)
-        cosines = np.zeros(len(rows)) if vector is None else self._dense.cosines(vector, rows)
+        look = self._lexical.look(search.terms)
+        lexical = best(look.scores, search.limit)
+        near, cosines = self._nearest(search, lexical)
+        rows, first = np.unique(np.concatenate([near, lexical]), return_index=True)
         columns = (
-            self._names(rows),
-            scores[rows].tolist(),
-            cosines.tolist(),
+            self.passages.ids(rows),
+            look.scores[rows].tolist(),
+            cosines[first].tolist(),
             ranks(rows, lexical),
             ranks(rows, near),
-            map(frozenset, self._matched(rows, known)),
+            look.matched(rows),
         )
-        return [Candidate(*fields) for fields in zip(*columns, strict=True)]
+        return list(map(Candidate._make, zip(*columns, strict=True)))
 
-    def _matched(self, rows: NDArray[np.int64], known: Sequence[tuple[str, int, slice]]) -> list[list[str]]:
-        matched: list[list[str]] = [[] for _ in rows]
-        for term, _, where in known:
-            for place in np.flatnonzero(self._lexical.holding(rows, where)).tolist():
-                matched[place].append(term)
-        return matched
-
-    def _names(self, rows: NDArray[np.int64]) -> list[str]:
-        starts, ends = self._places[rows].tolist(), self._places[rows + 1].tolist()
-        return [self._ids[start:end].tobytes().decode() for start, end in zip(starts, ends, strict=True)]
+    def _nearest(self, search: Search, lexical: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The rows of the dense list, best first; their cosines, followed by those of the lexical list's rows."""
+        if search.vector is None or not self._dense.filled:
+            return np.zeros(0, np.int64), np.zeros(len(lexical), np.float32)
+        near, cosines, others = self._dense.best(np.frombuffer(search.vector, "<f4"), search.limit, lexical)
+        return near, np.concatenate([cosines, others])
 
 
 def ranks(rows: NDArray[np.int64], ranked: NDArray[np.int64]) -> list[int]:
-    """Each row's place in a ranked list, from 1; 0 where it is not in it."""
-    places = {row: rank for rank, row in enumerate(ranked.tolist(), 1)}
-    return [places.get(row, 0) for row in rows.tolist()]
+    """Each row's place in a ranked list, from 1; 0 where it is not in it. Rows ascend."""
+    places = np.zeros(len(rows), np.int64)
+    places[np.searchsorted(rows, ranked)] = np.arange(1, len(ranked) + 1)
+    found: list[int] = places.tolist()
+    return found
 
 
 def check(folder: Path) -> None:
@@ -147,6 +139,8 @@ def _manifest(folder: Path) -> Manifest:
     try:
         found = json.loads((folder / MANIFEST).read_text("utf-8"))
         files = tuple((name, size, checksum) for name, size, checksum in found["files"])
+        if [name for name, *_ in files] != list(FILES):
+            raise Torn(f"{folder} was made by another version")
         for name, size, checksum in files:
             if fingerprint(folder / name) != (size, checksum):
                 raise Torn(f"{folder / name} is not as it was written")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -119,13 +120,24 @@ class LexicalList:
     """Postings by word, memory-mapped: `rows[starts[w]:starts[w + 1]]` are the passages that hold word `w`, ascending."""
 
     def __init__(self, folder: Path, size: int) -> None:
-        self._size = size
+        self._long = -(-size // BLOCK) * BLOCK
         self._words = mapped(folder / "words.u8", "<u8")
         self._starts = mapped(folder / "starts.i8", "<i8")
         self._rows = mapped(folder / "rows.i4", "<i4")
         self._scores = mapped(folder / "scores.f4", "<f4")
 
-    def known(self, terms: Sequence[str]) -> list[tuple[str, int, slice]]:
+    def look(self, terms: Sequence[str]) -> Look:
+        known = self._known(terms)
+        if not known:
+            return Look((), np.zeros(0, np.int64), np.zeros(0, "<i4"), np.zeros(self._long, np.float32))
+        rows = np.concatenate([self._rows[where] for *_, where in known])
+        parts = [self._scores[where] if weight == 1 else self._scores[where] * np.float32(weight) for _, weight, where in known]
+        scores = np.zeros(self._long, np.float32)
+        np.add.at(scores, rows, np.concatenate(parts))
+        ends = np.cumsum([where.stop - where.start for *_, where in known])
+        return Look(tuple(term for term, *_ in known), ends, rows, scores)
+
+    def _known(self, terms: Sequence[str]) -> list[tuple[str, int, slice]]:
         """Each distinct term that stands anywhere, in order of first use, with its weight and where its postings lie."""
         weights = Counter(term for term in terms if term)
         if not weights or not len(self._words):
@@ -137,20 +149,36 @@ class LexicalList:
         each = zip(weights.items(), hit.tolist(), starts, ends, strict=True)
         return [(term, weight, slice(start, end)) for (term, weight), found, start, end in each if found]
 
-    def scores(self, known: Sequence[tuple[str, int, slice]]) -> NDArray[np.float32]:
-        """BM25 of every passage. The array is longer than that, by less than a block, and ends in zeros."""
-        scores = np.zeros(-(-self._size // BLOCK) * BLOCK, np.float32)
-        for _, weight, where in known:
-            part = self._scores[where]
-            np.add.at(scores, self._rows[where], part if weight == 1 else part * np.float32(weight))
-        return scores
 
-    def holding(self, rows: NDArray[np.int64], where: slice) -> NDArray[np.bool_]:
-        """Which of these passages hold the term whose postings lie there."""
-        inside = self._rows[where]
-        places = np.minimum(np.searchsorted(inside, rows.astype(np.int32)), len(inside) - 1)
-        held: NDArray[np.bool_] = inside[places] == rows
-        return held
+class Look(NamedTuple):
+    """What the list says to some terms: those that stand anywhere, their postings one after the other (`ends` says where
+    each term's end), and BM25 of every passage. `scores` is longer than that, by less than a block, and ends in zeros.
+    """
+
+    terms: tuple[str, ...]
+    ends: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    scores: NDArray[np.float32]
+
+    def matched(self, rows: NDArray[np.int64]) -> list[frozenset[str]]:
+        """The terms that stand in each of these passages."""
+        if not self.terms:
+            return [frozenset()] * len(rows)
+        places = np.full(len(self.scores), -1, np.int32)
+        places[rows] = np.arange(len(rows))
+        found = places[self.rows]
+        postings_of_rows = np.flatnonzero(found >= 0)
+        held = np.zeros((len(rows), len(self.terms)), np.bool_)
+        held[found[postings_of_rows], np.searchsorted(self.ends, postings_of_rows, "right")] = True
+        data, width = held.tobytes(), len(self.terms)
+        known: dict[bytes, frozenset[str]] = {}  # many passages hold the same terms
+        matched = []
+        for start in range(0, len(data), width):
+            row = data[start : start + width]
+            if row not in known:
+                known[row] = frozenset(compress(self.terms, row))
+            matched.append(known[row])
+        return matched
 
 
 def best(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:

@@ -9,11 +9,13 @@ import json
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rag.text import well_formed
 from rag.types import Passage, Signature
 from storage.lexical_list import Postings, postings
+from storage.passage_list import Packed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -39,11 +41,24 @@ CREATE INDEX IF NOT EXISTS passages_by_digest ON passages (digest);
 CREATE INDEX IF NOT EXISTS passages_that_died ON passages (died) WHERE died IS NOT NULL;
 """
 # the columns are called as Passage's fields are, and stand in their order
-FIELDS = ", ".join(f'"{name}"' for name in Passage.__dataclass_fields__)
+FIELDS = ", ".join(f'"{name}"' for name in Passage._fields)
 INSERT_LISTS = "INSERT INTO lists (seq, words, counts, vector) VALUES (?, ?, ?, ?)"
-INSERT = f"INSERT INTO passages (seq, born, {FIELDS}) VALUES ({', '.join('?' * (2 + len(Passage.__dataclass_fields__)))})"  # noqa: S608 - constants
+INSERT = f"INSERT INTO passages (seq, born, {FIELDS}) VALUES ({', '.join('?' * (2 + len(Passage._fields)))})"  # noqa: S608 - constants
 VISIBLE = "born <= :generation AND (died IS NULL OR died > :generation)"
 BLOCK = 1_000
+# in the order of Packed
+LISTED = (
+    'words, counts, vector, text, terms, headings, ordinal, page, line, start, "end", expandable, '
+    "id, base, document, title, link, anchor, language, digest"
+)
+
+
+class Listed(NamedTuple):
+    """What a generation is made of: a passage, its postings and its vector."""
+
+    passage: Packed
+    postings: Postings
+    vector: Vector | None
 
 
 class PassageRows:
@@ -94,14 +109,6 @@ class PassageRows:
                 by_id[fields[0]] = (gone, passage(fields))
         return [by_id[each][1] for each in wanted if each in by_id]
 
-    def neighbours(self, document: str, first: int, last: int, generation: int) -> list[Passage]:
-        found = self._connection.execute(
-            f"SELECT {FIELDS} FROM passages WHERE document = :document AND ordinal BETWEEN :first AND :last "  # noqa: S608 - constants
-            f"AND {VISIBLE} ORDER BY ordinal",
-            {"document": well_formed(document), "first": first, "last": last, "generation": generation},
-        )
-        return [passage(fields) for fields in found]
-
     def counts(self) -> dict[str, int]:
         return dict(self._connection.execute("SELECT document, count(*) FROM passages WHERE died IS NULL GROUP BY document"))
 
@@ -120,15 +127,15 @@ class PassageRows:
         (number,) = self._connection.execute("SELECT value FROM facts WHERE name = 'written'").fetchone() or ("0",)
         return int(number)
 
-    def blocks(self, generation: int) -> Iterator[list[tuple[str, str, Postings, Vector | None]]]:
-        """Id, language, postings and vector of all of a generation's passages, by document and ordinal, in blocks."""
+    def blocks(self, generation: int) -> Iterator[list[Listed]]:
+        """All of a generation's passages, by document and ordinal, in blocks."""
         cursor = self._connection.execute(
-            f"SELECT id, language, words, counts, vector FROM passages JOIN lists USING (seq) WHERE {VISIBLE} "  # noqa: S608 - constants
+            f"SELECT {LISTED} FROM passages JOIN lists USING (seq) WHERE {VISIBLE} "  # noqa: S608 - constants
             "ORDER BY document, ordinal, seq",
             {"generation": generation},
         )
         while rows := cursor.fetchmany(BLOCK):
-            yield [(name, language, Postings(words, counts), vector) for name, language, words, counts, vector in rows]
+            yield [_listed(row) for row in rows]
 
     # --- writing ----------------------------------------------------------------------------------------------------
 
@@ -212,6 +219,15 @@ def fields(held: Passage) -> tuple[str | int, ...]:
 
 def passage(row: Sequence[Any]) -> Passage:
     """The passage that a row holds."""
-    headings = () if row[7] == "[]" else tuple(json.loads(row[7]))
-    values: tuple[Any, ...] = (*row[:7], headings, *row[8:16], bool(row[16]))
+    values: tuple[Any, ...] = (*row[:7], _headings(row[7]), *row[8:16], bool(row[16]))
     return Passage(*values)
+
+
+def _listed(row: Sequence[Any]) -> Listed:
+    words, counts, vector, text, terms, headings = row[:6]
+    return Listed(Packed((*row[12:], *_headings(headings)), text, terms, tuple(row[6:12])), Postings(words, counts), vector)
+
+
+@lru_cache(maxsize=1_000)  # neighbours stand under the same
+def _headings(kept: str) -> tuple[str, ...]:
+    return () if kept == "[]" else tuple(json.loads(kept))

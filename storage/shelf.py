@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rag.errors import StoreUnavailable
 from rag.text import well_formed
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from rag.types import Passage
 
 T = TypeVar("T")
-Stretch: TypeAlias = tuple[str, int, int]  # a document, and the first and last ordinal of its passages
 MENDING_SECONDS = 60.0
 
 
@@ -39,12 +38,12 @@ class Reader:
     lock: Lock = field(default_factory=Lock)
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
-        with self.lock:
-            return self.rows.passages(ids, self.number)
-
-    def neighbours(self, stretches: Sequence[Stretch]) -> list[list[Passage]]:
-        with self.lock:
-            return [self.rows.neighbours(*stretch, self.number) for stretch in stretches]
+        """What this generation replaced as well, until it is purged."""
+        found = self.generation.passages.named(ids)
+        if found is None:
+            with self.lock:
+                return self.rows.passages(ids, self.number)
+        return found
 
     def close(self) -> None:
         with self.lock:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
@@ -114,7 +114,7 @@ def test_passages_of_one_document_share_an_entry_that_names_each_place() -> None
 
 
 def test_of_passages_that_were_joined_the_footnote_leads_to_the_one_the_sentence_stands_in() -> None:
-    whole = replace(LEAVE, text=f"{LEAVE.text}\n{SICK.text}")
+    whole = LEAVE._replace(text=f"{LEAVE.text}\n{SICK.text}")
     joined = Match(whole, 1.0, members=(LEAVE.id, SICK.id), parts=(LEAVE, SICK))
 
     found = [

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -86,10 +85,10 @@ async def test_few_calls_are_made_for_many_hits() -> None:
 
 
 async def test_a_joined_passage_has_the_terms_of_all_its_members() -> None:
-    passages = [replace(passage, terms=f"t{passage.ordinal} all") for passage in document("d", [100] * 3)]
+    passages = [passage._replace(terms=f"t{passage.ordinal} all") for passage in document("d", [100] * 3)]
     (match,) = await expand(index_of(*passages), [hit(passages[1])], "both", 320)
     assert set(match.passage.terms.split()) == {"t0", "t1", "t2", "all"}
-    unknown = [passages[0], passages[1], replace(passages[2], terms="")]
+    unknown = [passages[0], passages[1], passages[2]._replace(terms="")]
     (match,) = await expand(index_of(*unknown), [hit(passages[1])], "both", 320)
     assert not match.passage.terms
 

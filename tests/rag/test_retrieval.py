@@ -326,7 +326,7 @@ def test_a_first_passage_that_is_too_long_alone_is_cut_never_dropped() -> None:
 
 def test_a_first_passage_gives_up_its_neighbours_before_its_own_text() -> None:
     hit = sized("the hit itself")[0]
-    grown = hit._replace(passage=replace(hit.passage, text="before " * 500 + hit.passage.text))
+    grown = hit._replace(passage=hit.passage._replace(text="before " * 500 + hit.passage.text))
     kept, _, _ = within_budget([grown], 20, {"0": hit})
     assert kept[0].passage.text == "the hit itself"
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import json
 import random
 import shutil
 import sqlite3
@@ -136,6 +137,16 @@ async def test_a_generation_with_a_file_missing_or_torn_is_made_again(
     assert mended.parent != path.parent
 
 
+async def test_a_generation_of_a_version_with_other_files_is_made_again(folder: Path) -> None:
+    (before,) = (folder / BASE).glob(f"*/*/{generations.MANIFEST}")
+    manifest = json.loads(before.read_text("utf-8"))
+    manifest["files"] = manifest["files"][1:]
+    before.write_text(json.dumps(manifest), "utf-8")
+
+    assert await contents(folder) == expected(0)
+    assert not before.exists()
+
+
 async def test_a_torn_generation_is_made_again_as_it_was_without_what_is_not_published_yet(folder: Path) -> None:
     async with LocalIndex(folder) as index, index.write(BASE, SIGNATURE) as writer:
         await writer.put("d05", indexed("d05", "all new"))
@@ -193,7 +204,7 @@ async def test_a_search_during_which_another_generation_went_live_is_made_again(
     def search(reader: Reader) -> int:
         seen.append(reader.number)
         if len(seen) == 1:
-            session = Session(IndexFolder(folder, BASE), SIGNATURE)
+            session = Session(IndexFolder(folder, BASE), SIGNATURE, anew=False)
             session.open()
             session.put("new", indexed("new", "all"))
             session.publish(switch=False)
@@ -394,7 +405,7 @@ async def test_a_folder_that_cannot_be_made_is_an_error_in_words(tmp_path: Path)
 
 
 def test_a_full_disk_is_an_error_in_words_and_loses_no_document(tmp_path: Path) -> None:
-    session = Session(IndexFolder(tmp_path, BASE), SIGNATURE)
+    session = Session(IndexFolder(tmp_path, BASE), SIGNATURE, anew=False)
     session.open()
     session.put("a", indexed("a", "all"))
     session._rows._connection.execute("PRAGMA max_page_count = 40")
@@ -450,7 +461,7 @@ def test_every_score_of_the_lexical_list_is_that_of_bm25s(tmp_path: Path) -> Non
     theirs.index([terms.split() for terms in passages], show_progress=False)
 
     for word in {word for terms in passages for word in terms.split()}:
-        scores = ours.scores(ours.known([word]))[: len(passages)]
+        scores = ours.look([word]).scores[: len(passages)]
         assert np.array_equal(scores, theirs.get_scores([word]))
 
 

@@ -1,0 +1,199 @@
+"""The passages of one generation, packed: what a question reads of them is found and read in microseconds, without SQLite.
+
+They lie by document and ordinal, so that neighbours are neighbours. Of each, the short texts stand first, joined by NUL, which
+no text holds, then the text and its terms; numbers stand apart. Ids and documents are found by a checksum of 32 bits, and told
+apart by what is read then.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from rag.text import well_formed
+from rag.types import Passage
+from storage.arrays import mapped, mapped_bytes, save
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+FILES = (
+    "passages.txt",
+    "numbers.i8",
+    "ids.txt",
+    "ids.i8",
+    "ids.u4",
+    "ids.i4",
+    "documents.u4",
+    "documents.i4",
+)
+SEPARATOR = "\0"
+GIVEN_BACK_AFTER = 1_000  # passages read: the system keeps what was read, but no longer counts it as this process's
+
+
+class Packed(NamedTuple):
+    """A passage as it is kept here."""
+
+    short: tuple[str, ...]  # id, base, document, title, link, anchor, language, digest, and the headings
+    text: str
+    terms: str
+    numbers: tuple[int, ...]  # ordinal, page, line, start, end, expandable
+
+    @property
+    def id(self) -> str:
+        return self.short[0]
+
+    @property
+    def document(self) -> str:
+        return self.short[2]
+
+    @property
+    def language(self) -> str:
+        return self.short[6]
+
+
+_COLUMNS, _ORDINAL = (
+    10,
+    4,
+)  # where the passage begins and ends in the file, and in it the text and the terms, in characters; its numbers
+
+
+def key(name: str) -> int:
+    return crc32(name.encode())
+
+
+class PassageBuilder:
+    """Takes passages block by block, by document and ordinal."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._passages = (folder / "passages.txt").open("wb")
+        self._ids = (folder / "ids.txt").open("wb")
+        self._size = 0
+        self._numbers: list[tuple[int, ...]] = []
+        self._id_lengths = [0]
+        self._keys: list[int] = []
+        self._documents: dict[str, list[int]] = {}  # its first row, and how many it has
+
+    def close(self) -> None:
+        self._passages.close()
+        self._ids.close()
+
+    def add(self, block: Sequence[Packed]) -> None:
+        for row, each in enumerate(block, len(self._keys)):
+            self._documents.setdefault(each.document, [row, 0])[1] += 1
+        ids = [each.id.encode() for each in block]
+        self._keys += map(crc32, ids)
+        self._ids.write(b"".join(ids))
+        self._id_lengths += map(len, ids)
+        self._passages.write(b"".join([self._packed(each) for each in block]))
+
+    def _packed(self, each: Packed) -> bytes:
+        short = SEPARATOR.join(each.short)
+        data = f"{short}{each.text}{each.terms}".encode()
+        begin, self._size = self._size, self._size + len(data)
+        self._numbers.append((begin, self._size, len(short), len(short) + len(each.text), *each.numbers))
+        return data
+
+    def finish(self) -> None:
+        self.close()
+        save(self._folder / "numbers.i8", np.array(self._numbers, "<i8"))
+        save(self._folder / "ids.i8", np.cumsum(np.array(self._id_lengths, "<i8")))
+        keys, order = _sorted(self._keys)
+        save(self._folder / "ids.u4", keys)
+        save(self._folder / "ids.i4", order)
+        keys, order = _sorted([key(document) for document in self._documents])
+        save(self._folder / "documents.u4", keys)
+        save(self._folder / "documents.i4", np.array(list(self._documents.values()), "<i4").reshape(-1, 2)[order])
+
+
+def _sorted(keys: Sequence[int]) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
+    found = np.array(keys, "<u4")
+    order = np.argsort(found, kind="stable")
+    return found[order], order.astype("<i4")
+
+
+class PassageList:
+    """Texts and numbers are memory-mapped. Reading a passage takes a few microseconds."""
+
+    def __init__(self, folder: Path) -> None:
+        self._texts = mapped_bytes(folder / "passages.txt")
+        self._numbers = mapped(folder / "numbers.i8", "<i8").reshape(-1, _COLUMNS)
+        self._ids = mapped_bytes(folder / "ids.txt")
+        self._id_places = mapped(folder / "ids.i8", "<i8")
+        self._id_keys, self._id_rows = mapped(folder / "ids.u4", "<u4"), mapped(folder / "ids.i4", "<i4")
+        self._document_keys = mapped(folder / "documents.u4", "<u4")
+        self._document_rows = mapped(folder / "documents.i4", "<i4").reshape(-1, 2)
+        self._read = 0
+
+    def ids(self, rows: NDArray[np.int64]) -> list[str]:
+        starts, ends = self._id_places[rows].tolist(), self._id_places[rows + 1].tolist()
+        return [self._ids[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+
+    def named(self, ids: Sequence[str]) -> list[Passage] | None:
+        """In the order asked for; None where one of them is not here."""
+        names = [well_formed(name) for name in ids]
+        keys = np.fromiter(map(key, names), "<u4", len(names))
+        found = []
+        for name, wanted, at in zip(names, keys.tolist(), np.searchsorted(self._id_keys, keys).tolist(), strict=True):
+            if (passage := self._named(name, wanted, at)) is None:
+                return None
+            found.append(passage)
+        return found
+
+    def between(self, document: str, first: int, last: int) -> list[Passage]:
+        """The document's passages with ordinals `first` to `last`, both included, in order."""
+        name = well_formed(document)
+        wanted = np.uint32(key(name))
+        at = int(np.searchsorted(self._document_keys, wanted))
+        while at < len(self._document_keys) and self._document_keys[at] == wanted:
+            start, count = self._document_rows[at].tolist()
+            low, high = np.searchsorted(self._numbers[start : start + count, _ORDINAL], (first, last + 1)).tolist()
+            found = [self.passage(row) for row in range(start + low, start + high)]
+            if found and found[0].document == name:
+                return found
+            at += 1
+        return []
+
+    def passage(self, row: int) -> Passage:
+        self._give_back()
+        first, after, text, terms, ordinal, page, line, start, end, expandable = self._numbers[row].tolist()
+        whole = self._texts[first:after].decode()
+        name, base, document, title, link, anchor, language, digest, *headings = whole[:text].split(SEPARATOR)
+        return Passage(
+            id=name,
+            base=base,
+            document=document,
+            ordinal=ordinal,
+            text=whole[text:terms],
+            title=title,
+            link=link,
+            headings=tuple(headings),
+            anchor=anchor,
+            page=page,
+            line=line,
+            start=start,
+            end=end,
+            language=language,
+            terms=whole[terms:],
+            digest=digest,
+            expandable=bool(expandable),
+        )
+
+    def _named(self, name: str, wanted: int, at: int) -> Passage | None:
+        while at < len(self._id_keys) and self._id_keys[at] == wanted:
+            if (passage := self.passage(int(self._id_rows[at]))).id == name:
+                return passage
+            at += 1
+        return None
+
+    def _give_back(self) -> None:
+        self._read += 1
+        if self._read % GIVEN_BACK_AFTER == 0 and isinstance(self._texts, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            self._texts.madvise(mmap.MADV_DONTNEED)
