@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
-from config.tables import Answering, BaseTable, Indexing, Limits, Logging, Models, Retrieval, RouteTable, Weaviate
+from config.platforms import Desk, Discord, Limits, Slack
+from config.tables import Answering, BaseTable, Indexing, Logging, Models, Retrieval, RouteTable, Weaviate
 from rag.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -59,6 +60,31 @@ class Settings(BaseSettings):
         description="Its gRPC address, as in `localhost:50051`; empty: port 50051 there, or where a managed cluster has it.",
     )
     weaviate_api_key: SecretStr | None = Field(None, validation_alias="WEAVIATE_API_KEY", description="The key for Weaviate.")
+    slack_bot_token: SecretStr | None = Field(
+        None, validation_alias="SLACK_BOT_TOKEN", description="The token of Slack's bot user, `xoxb-…`."
+    )
+    slack_app_token: SecretStr | None = Field(
+        None, validation_alias="SLACK_APP_TOKEN", description="The token of Slack's app for Socket Mode, `xapp-…`."
+    )
+    slack_signing_secret: SecretStr | None = Field(
+        None, validation_alias="SLACK_SIGNING_SECRET", description="What Slack signs its requests over HTTP with."
+    )
+    slack_client_id: str = Field(
+        "", validation_alias="SLACK_CLIENT_ID", description="The id of Slack's app, for installing it in many workspaces."
+    )
+    slack_client_secret: SecretStr | None = Field(
+        None, validation_alias="SLACK_CLIENT_SECRET", description="The secret that belongs to that id."
+    )
+    slack_encryption_key: SecretStr | None = Field(
+        None, validation_alias="SLACK_ENCRYPTION_KEY", description="What the tokens of many workspaces are encrypted with."
+    )
+    slack_api_url: str = Field(
+        "https://slack.com/api/", validation_alias="SLACK_API_URL", description="Where Slack's API is; another one is a proxy."
+    )
+    discord_token: SecretStr | None = Field(None, validation_alias="DISCORD_TOKEN", description="The token of Discord's bot.")
+    discord_api_url: str = Field(
+        "", validation_alias="DISCORD_API_URL", description="Where Discord's API is; empty: Discord; another one is a proxy."
+    )
     bases: dict[str, BaseTable] = Field({}, description="Knowledge bases by name.")
     routes: tuple[RouteTable, ...] = Field((), description="Which bases are asked where.")
     answering: Answering = Answering()
@@ -66,6 +92,9 @@ class Settings(BaseSettings):
     indexing: Indexing = Indexing()
     models: Models = Models()
     weaviate: Weaviate = Weaviate()
+    slack: Slack = Slack()
+    discord: Discord = Discord()
+    desk: Desk = Desk()
     limits: Limits = Limits()
     logging: Logging = Logging()
 

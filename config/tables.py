@@ -159,12 +159,6 @@ class Weaviate(Table):
     write_patience: Seconds = Field(300, description="How long an indexing run waits for a server that is away.")
 
 
-class Limits(Table):
-    """What one person may ask."""
-
-    question_characters: Positive = Field(4000, description="The longest question.")
-
-
 class Logging(Table):
     """What is logged."""
 
