@@ -27,9 +27,7 @@ class Slack(Table):
     prompts: tuple[str, ...] = Field((), description="Questions that the messages tab suggests, four at most.")
     port: Positive | None = Field(None, description="The port for Slack's requests over HTTP; needs `SLACK_SIGNING_SECRET`.")
     host: str = Field("0.0.0.0", description="The address that this port is opened at.")  # noqa: S104 - Slack calls from outside
-    public_url: str = Field(
-        "", description="Where Slack reaches that port, as in `https://bot.example.com`; to install by OAuth."
-    )
+    public_url: str = Field("", description="Where Slack reaches that port, as in `https://bot.example.com`; to install by OAuth.")
 
 
 class Discord(Table):
@@ -37,9 +35,19 @@ class Discord(Table):
 
     admins: tuple[str, ...] = Field((), description="Ids of people who may give commands, besides the server's administrators.")
     channels: tuple[str, ...] = Field((), description="Ids of the channels where it answers; none: wherever it can read.")
+    forums: tuple[str, ...] = Field((), description="Ids of the forum channels where a new post is answered without a mention.")
     followups: Literal["thread", "mention"] = Field(
         "thread", description="Whether further questions in a thread it was asked in need a mention."
     )
+    threads: Literal["offer", "always", "never"] = Field(
+        "offer", description="Whether an answer in a channel gets a thread for more: by a button, at once, or not at all."
+    )
+    message_content: bool = Field(
+        default=True,
+        description="False: do without the Message Content intent; then questions need a command, a mention or a direct message.",
+    )
+    direct: bool = Field(default=False, description="True: direct messages are answered.")
+    edit_minutes: Count = Field(10, description="For how long an edited question is answered anew.")
 
 
 class Limits(Table):
@@ -49,9 +57,7 @@ class Limits(Table):
     person_per_minute: Count = Field(10, description="How many questions one person may ask in a minute; 0: any number.")
     place_per_minute: Count = Field(60, description="How many questions may be asked in one channel in a minute; 0: any number.")
     thread_answers: Count = Field(100, description="How often it answers in one thread; 0: any number.")
-    answers_per_day: Count = Field(
-        0, description="How many questions are answered in a day, in all places together; 0: any."
-    )
+    answers_per_day: Count = Field(0, description="How many questions are answered in a day, in all places together; 0: any.")
 
 
 class Desk(Table):

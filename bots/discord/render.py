@@ -104,3 +104,13 @@ def _linked(label: str, link: str) -> str:
 def _escaped(label: str) -> str:
     """A title is neither marked up nor, where it looks like an address, clickable: only what is cited is (X1)."""
     return f"`{label}`" if _ADDRESS.search(label) else _MARKED.sub(r"\\\1", label)
+
+
+def with_more_in_file(answer: Answer) -> str:
+    """The beginning of an answer that is too long for messages, and its sources; the whole stands in the file beside it."""
+    footer = below(answer)
+    more = "\n\n…\n*The whole answer is in the file.*"
+    room = LIMIT - len(more) - len(footer) - 2
+    if room < LIMIT // 4:
+        footer, room = "", LIMIT - len(more)
+    return "\n\n".join(part for part in (pieces(shown(answer.text), room)[0] + more, footer) if part)

@@ -1,0 +1,67 @@
+"""Where something was said, in our words: threads and forum posts belong to the channel they are in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import discord
+
+from rag.types import Place
+
+if TYPE_CHECKING:
+    from rag.types import Question
+
+PLATFORM = "discord"
+
+Room: TypeAlias = "discord.abc.MessageableChannel | discord.interactions.InteractionChannel"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyTo:
+    """What is needed to answer, in a form that can be stored.
+
+    `room` is the channel or thread in which it was asked. Of an interaction: `token` lives for fifteen minutes, `response`
+    is the message that says "thinking", `private` that only who asked sees it.
+    """
+
+    room: int
+    token: str = ""
+    expires: float = 0.0
+    response: int = 0
+    private: bool = False
+
+    def stored(self) -> str:
+        return json.dumps({key: value for key, value in asdict(self).items() if value}, separators=(",", ":"))
+
+    @classmethod
+    def of(cls, question: Question) -> ReplyTo:
+        return cls(**json.loads(question.reply_to))
+
+
+def place_of(room: Room) -> Place:
+    """Routes name channels: what is asked in a thread is asked in its channel."""
+    if isinstance(room, discord.DMChannel | discord.GroupChannel):
+        return Place(PLATFORM, channel=str(room.id), direct=True)
+    if isinstance(room, discord.PartialMessageable):
+        return Place(PLATFORM, str(room.guild_id or ""), str(room.id), direct=room.guild_id is None)
+    channel = room.parent_id if isinstance(room, discord.Thread) else room.id
+    return Place(PLATFORM, str(room.guild.id), str(channel))
+
+
+def is_help_post(room: object) -> bool:
+    """A post of a forum: a thread whose first message has its id."""
+    return isinstance(room, discord.Thread) and isinstance(room.parent, discord.ForumChannel)
+
+
+def refusal(room: Room) -> str:
+    """Why nothing can be said there; "" where something can (D9)."""
+    if isinstance(room, discord.DMChannel | discord.GroupChannel | discord.PartialMessageable):
+        return ""
+    held = room.permissions_for(room.guild.me) if room.guild.me is not None else discord.Permissions.none()
+    if isinstance(room, discord.Thread):
+        if room.locked and not held.manage_threads:
+            return "the thread is locked"
+        return "" if held.view_channel and held.send_messages_in_threads else "Send Messages in Threads is missing"
+    return "" if held.view_channel and held.send_messages else "Send Messages is missing"

@@ -1,0 +1,98 @@
+"""The two ways a message goes to Discord: by an interaction's token while it lives, and into the channel (D5)."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+import discord
+
+from bots.discord.failing import delivering
+from rag.errors import PostImpossible
+
+if TYPE_CHECKING:
+    from bots.discord.places import ReplyTo
+
+SPARE = 20.0  # seconds before a token's end at which it is no longer relied on
+ORIGINAL: Any = "@original"  # the library wants a number there, Discord takes this word
+
+
+class Way(Protocol):
+    async def send(self, nonce: str, asked: int, **sent: Any) -> int: ...
+
+    async def edit(self, message: int, **changed: Any) -> None: ...
+
+    async def delete(self, message: int) -> None: ...
+
+
+class ByToken:
+    """Raises DeliveryErrors, and TokenDead."""
+
+    def __init__(self, client: discord.Client, reply_to: ReplyTo) -> None:
+        assert client.application_id is not None  # noqa: S101 - known since the login
+        self._webhook = discord.Webhook.partial(client.application_id, reply_to.token, client=client)
+        self._reply_to = reply_to
+
+    async def send(self, nonce: str, asked: int, **sent: Any) -> int:
+        """What follows the first message, which is there since it says "thinking"."""
+        del nonce, asked
+        with delivering(by_token=True):
+            message = await self._webhook.send(wait=True, ephemeral=self._reply_to.private, **sent)
+        return message.id
+
+    async def edit(self, message: int, **changed: Any) -> None:
+        with delivering(by_token=True):
+            await self._webhook.edit_message(self._named(message), **changed)
+
+    async def delete(self, message: int) -> None:
+        with delivering(by_token=True):
+            await self._webhook.delete_message(self._named(message))
+
+    def _named(self, message: int) -> Any:
+        return ORIGINAL if message == self._reply_to.response else message
+
+
+class ByChannel:
+    """With the bot's own token. A nonce keeps a message from being posted twice within a few minutes."""
+
+    def __init__(self, client: discord.Client, room: int) -> None:
+        self._client = client
+        self._id = room
+
+    async def send(self, nonce: str, asked: int, **sent: Any) -> int:
+        if asked:
+            sent["reference"] = discord.MessageReference(message_id=asked, channel_id=self._id, fail_if_not_exists=False)
+        room = await self.room()
+        with delivering():
+            message = await room.send(nonce=nonce, **sent)
+        return message.id
+
+    async def edit(self, message: int, **changed: Any) -> None:
+        room = await self.room()
+        with delivering():
+            await room.get_partial_message(message).edit(**changed)
+
+    async def delete(self, message: int) -> None:
+        room = await self.room()
+        with delivering():
+            await room.get_partial_message(message).delete()
+
+    async def room(self) -> discord.TextChannel | discord.Thread | discord.DMChannel | discord.VoiceChannel | discord.StageChannel:
+        """An archived thread is in no cache. Raises DeliveryError."""
+        room: object = self._client.get_channel(self._id)
+        if room is None:
+            with delivering():
+                room = await self._client.fetch_channel(self._id)
+        if isinstance(room, discord.TextChannel | discord.Thread | discord.DMChannel | discord.VoiceChannel | discord.StageChannel):
+            return room
+        raise PostImpossible("Nothing can be written in this kind of channel.")
+
+
+def ways(client: discord.Client, reply_to: ReplyTo) -> list[Way]:
+    """In the order in which they are tried; none where an answer only one may see came too late."""
+    found: list[Way] = []
+    if reply_to.token and time.time() < reply_to.expires - SPARE:
+        found.append(ByToken(client, reply_to))
+    if not reply_to.private:
+        found.append(ByChannel(client, reply_to.room))
+    return found

@@ -1,0 +1,207 @@
+"""Discord as the desk sees it: drafts by edits, answers as messages, found again by what they carry (D1, D4, D5, P3)."""
+
+from __future__ import annotations
+
+import io
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import discord
+
+from bots.delivery import Found, Notice, Part
+from bots.discord import buttons, history, render
+from bots.discord.failing import TokenDead, delivering
+from bots.discord.places import ReplyTo
+from bots.discord.sending import ByChannel, ways
+from rag.errors import DeliveryError, PostImpossible
+from rag.types import Post
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from bots.delivery import Growing, Note, Said
+    from bots.discord.sending import Way
+    from rag.types import Question, Turn
+
+PACE = 1.5  # seconds between edits, and between drafts in one channel: five edits in five seconds are what Discord takes
+TYPING = 8.0  # "is typing" goes away after ten seconds
+LOOKED_BACK = 100  # messages that are looked through for one of ours
+NONCE = 25  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """One message: its text, whether it ends the answer (then the buttons are below it), and a file beside it."""
+
+    text: str
+    last: bool = False
+    file: str = ""
+
+
+class DiscordSurface:
+    pace = PACE
+    status_seconds = TYPING
+
+    def __init__(self, client: discord.Client, *, offer_thread: bool = True) -> None:
+        self._client = client
+        self._offer_thread = offer_thread
+        self._busy: dict[int, float] = {}  # a room, and until when no draft is shown there
+        self._of: dict[str, int] = {}  # how many messages a question's answer has
+
+    # --- before the answer ------------------------------------------------------------------------------------------
+
+    async def looking(self, question: Question) -> None:
+        reply_to = ReplyTo.of(question)
+        if reply_to.token:  # Discord says "is thinking" all the time
+            return
+        with suppress(DeliveryError):
+            room = await ByChannel(self._client, reply_to.room).room()
+            with delivering():
+                await room.typing()
+
+    async def looked(self, question: Question) -> None:
+        self._of.pop(question.id, None)
+
+    async def history(self, question: Question) -> Sequence[Turn]:
+        reply_to = ReplyTo.of(question)
+        asked = int(question.message or reply_to.response)
+        if self._client.user is None or not asked:
+            return ()
+        room = await ByChannel(self._client, reply_to.room).room()
+        if reply_to.token and not isinstance(room, discord.Thread | discord.DMChannel):
+            return ()  # a command in a channel begins anew
+        with delivering():
+            said = await history.before(room, discord.Object(asked), self._client.user.id)
+        return said  # noqa: RET504 - returned inside, mypy would miss a return
+
+    # --- showing ----------------------------------------------------------------------------------------------------
+
+    def growing(self, question: Question, note: Note) -> Growing | None:
+        return Draft(self, question, note)
+
+    def forms(self, question: Question, said: Said) -> Iterable[Sequence[Content]]:
+        del question
+        if isinstance(said, Notice):
+            yield [Content(text) for text in render.growing(said.text)]
+            return
+        texts = render.messages(said)
+        whole = [Content(text, last=at == len(texts)) for at, text in enumerate(texts, start=1)]
+        if len(texts) > render.MESSAGES:
+            yield [Content(render.with_more_in_file(said), last=True, file=render.whole(said))]
+        yield whole
+        yield [Content(content.text) for content in whole]
+
+    async def post(self, question: Question, message: Content, part: Part) -> str:
+        self._of[question.id] = part.of
+        reply_to = ReplyTo.of(question)
+        if reply_to.response and part.n == 1:  # it says "thinking" so far
+            await self.edit(question, str(reply_to.response), message, part)
+            return str(reply_to.response)
+        nonce = f"{question.id}.{part.n}.{part.of}"[-NONCE:]
+        asked = int(question.message or 0) if part.n == 1 else 0
+        return str(
+            await self._by(reply_to, lambda way: way.send(nonce, asked, **self._sent(question, message), suppress_embeds=True))
+        )
+
+    async def edit(self, question: Question, post: str, message: Content, part: Part) -> None:
+        self._of[question.id] = part.of
+        changed = {"view": None, **self._sent(question, message)}
+        file = changed.pop("file", None)
+        changed["attachments"] = [file] if file else []
+        await self._by(ReplyTo.of(question), lambda way: way.edit(int(post), **changed))
+
+    async def remove(self, question: Question, post: str) -> None:
+        await self._by(ReplyTo.of(question), lambda way: way.delete(int(post)))
+
+    async def _by(self, reply_to: ReplyTo, work: Callable[[Way], Awaitable[Any]]) -> Any:
+        for way in ways(self._client, reply_to):
+            with suppress(TokenDead):
+                return await work(way)
+        raise PostImpossible("Only who asked may see the answer, and the interaction is over.")
+
+    # --- after a crash ----------------------------------------------------------------------------------------------
+
+    async def found(self, question: Question, noted: Sequence[Post]) -> Sequence[Found]:
+        """What is noted is there, or found missing when it is edited. What is not noted carries the question's id in its
+        nonce or its buttons, names the interaction, or is our reply to the question."""
+        reply_to = ReplyTo.of(question)
+        ids = {int(post.message) for post in noted} | ({reply_to.response} if reply_to.response else set())
+        after = int(question.message or reply_to.response or 0)
+        if after and not reply_to.private:
+            room = await ByChannel(self._client, reply_to.room).room()
+            with delivering():
+                async for message in room.history(limit=LOOKED_BACK, after=discord.Object(after - 1)):
+                    if message.author == self._client.user and self._shows(message, question):
+                        ids.add(message.id)
+        of = max(len(ids), self._of.get(question.id, 0))
+        return [Found(str(id_), Part(n, of)) for n, id_ in enumerate(sorted(ids), start=1)]
+
+    @staticmethod
+    def _shows(message: discord.Message, question: Question) -> bool:
+        if str(message.nonce or "").partition(".")[0] == question.id or buttons.question_of(message.components) == question.id:
+            return True
+        if question.gesture and message.interaction_metadata is not None:
+            return str(message.interaction_metadata.id) == question.gesture
+        reference = message.reference
+        return bool(question.message) and reference is not None and str(reference.message_id) == question.message
+
+    # --- the rest ---------------------------------------------------------------------------------------------------
+
+    def room_is_free(self, question: Question) -> bool:
+        """Whether a draft may be shown there now; then none may for a while. Interactions have a limit of their own."""
+        reply_to = ReplyTo.of(question)
+        if reply_to.token:
+            return True
+        now = time.monotonic()
+        if self._busy.get(reply_to.room, 0.0) > now:
+            return False
+        self._busy = {room: until for room, until in self._busy.items() if until > now}
+        self._busy[reply_to.room] = now + PACE
+        return True
+
+    def _sent(self, question: Question, message: Content) -> dict[str, Any]:
+        sent: dict[str, Any] = {"content": message.text}
+        if message.last:
+            sent["view"] = buttons.below(question.id, thread=self._may_offer_thread(question))
+        if message.file:
+            sent["file"] = _file(message)
+        return sent
+
+    def _may_offer_thread(self, question: Question) -> bool:
+        reply_to = ReplyTo.of(question)
+        room = self._client.get_channel(reply_to.room)
+        return self._offer_thread and not reply_to.private and isinstance(room, discord.TextChannel)
+
+
+class Draft:
+    """An answer that grows by edits. The ends of it are edited in as the answer that is stored, so nothing is finished here."""
+
+    def __init__(self, surface: DiscordSurface, question: Question, note: Note) -> None:
+        self._surface = surface
+        self._question = question
+        self._note = note
+        self._shown: list[tuple[str, str]] = []  # message, text
+
+    async def show(self, draft: str) -> None:
+        texts = render.growing(draft)[: render.MESSAGES]
+        if not texts[0].strip() or not self._surface.room_is_free(self._question):
+            return
+        for n, text in enumerate(texts, start=1):
+            part = Part(n, 0)
+            if n > len(self._shown):
+                post = await self._surface.post(self._question, Content(text), part)
+                self._shown.append((post, text))
+                await self._note(Post(post))
+            elif self._shown[n - 1][1] != text:
+                await self._surface.edit(self._question, self._shown[n - 1][0], Content(text), part)
+                self._shown[n - 1] = (self._shown[n - 1][0], text)
+
+    async def finish(self, said: Said) -> bool:
+        del said
+        return False
+
+
+def _file(message: Content) -> discord.File:
+    return discord.File(io.BytesIO(message.file.encode()), filename="answer.md")
