@@ -1,0 +1,99 @@
+"""Who may do what: one decision for messages, commands, buttons and suggestions alike (X2, X4); and how much (X3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from bots.wording import words
+
+if TYPE_CHECKING:
+    from rag.ports import Inbox
+    from rag.types import Place, Question
+
+Kind: TypeAlias = Literal["question", "command", "button", "suggestion"]
+Refusal: TypeAlias = Literal["bot", "outsider", "guest", "channel", "not an admin"]
+MINUTE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a platform's settings allow. `channels` empty: everywhere."""
+
+    admins: frozenset[str] = frozenset()
+    channels: frozenset[str] = frozenset()
+    outsiders: bool = False
+    guests: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who does something, and where; as far as the platform itself says, never as a message does."""
+
+    person: str
+    place: Place
+    admin: bool = False
+    bot: bool = False
+    outsider: bool = False
+    guest: bool = False
+    parent: str = ""  # the channel that a thread stands in, where that has an id of its own
+
+
+def authorize(rules: Rules, asker: Asker, kind: Kind) -> Refusal | None:
+    """Why not; None where it may be done. An asker of whom nothing is known is nobody, and is refused."""
+    if asker.bot or not asker.person:
+        return "bot"
+    if asker.outsider and not rules.outsiders:
+        return "outsider"
+    if asker.guest and not rules.guests:
+        return "guest"
+    if kind == "command":
+        return None if asker.admin or asker.person in rules.admins else "not an admin"
+    if rules.channels and not asker.place.direct and not {asker.place.channel, asker.parent} & rules.channels:
+        return "channel"
+    return None
+
+
+def refused(why: Refusal, said: str) -> str:
+    """What is told to who is refused, in the language of what they said; "" for bots, to which nothing is ever said (X4)."""
+    told = words(said)
+    return {
+        "bot": "",
+        "outsider": told.outsider,
+        "guest": told.guest,
+        "channel": told.not_here,
+        "not an admin": told.not_admin,
+    }[why]
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSettings:
+    """0 lets any number pass."""
+
+    question_characters: int = 4000
+    person_per_minute: int = 10
+    place_per_minute: int = 60
+    thread_answers: int = 100
+    answers_per_day: int = 0
+
+
+class AskingLimits:
+    """How much may be asked, counted in the database: over all processes, and over restarts."""
+
+    def __init__(self, inbox: Inbox, settings: LimitSettings) -> None:
+        self._inbox = inbox
+        self._settings = settings
+
+    async def notice(self, question: Question) -> str:
+        """What is said instead of an answer; "" where no limit is reached."""
+        most, told = self._settings, words(question.text)
+        if len(question.text) > most.question_characters:
+            return told.too_long.format(most=most.question_characters)
+        asked = await self._inbox.tally(question.thread, question.person, seconds=MINUTE)
+        reached = (
+            (asked.person, most.person_per_minute, told.person_limit),
+            (asked.place, most.place_per_minute, told.place_limit),
+            (asked.thread, most.thread_answers, told.thread_limit),
+            (asked.today, most.answers_per_day, told.budget),
+        )
+        return next((notice for count, limit, notice in reached if limit and count >= limit), "")
