@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rag.lexical import content_words
@@ -72,7 +71,6 @@ def groups(plain: str, found: Sequence[Standing]) -> list[Group]:
         return []
     parts = segments(plain)
     starts = [part.start for part in parts]
-    says_enough = lru_cache(maxsize=1000)(lambda text, least: len(content_words(text.rstrip(_FULL_STOPS))) >= least)
     made: list[Group] = []
     for one in found:
         index = _segment_of(plain, one.at, parts, starts)
@@ -84,10 +82,14 @@ def groups(plain: str, found: Sequence[Standing]) -> list[Group]:
         clause = plain[max(previous, one.at - _LONGEST) : min(one.at, part.end)].strip() if one.at > part.start else ""
         start, end = _around(one.at, part)
         alone = plain[start:end].strip()
-        short = [text for text, least in ((clause, _FEW_WORDS), (alone, 1)) if text and says_enough(text, least)]
+        short = [text for text, least in ((clause, _FEW_WORDS), (alone, 1)) if text and _says(text, least)]
         whole = _sentence(plain, parts, index, alone)
         made.append(Group(one.at, start, end, one.numbers, tuple(dict.fromkeys((*short, whole))), part.block))
     return made
+
+
+def _says(text: str, least: int) -> bool:
+    return len(content_words(text.rstrip(_FULL_STOPS))) >= least
 
 
 def _around(at: int, part: Segment) -> tuple[int, int]:

@@ -129,12 +129,14 @@ def _blocks(text: str) -> Iterator[tuple[int, int, Kind]]:
         else:
             kind = _kind(line, block)
             yield from block.close()
-            fence = _FENCE.match(line)
+            fence = _FENCE.match(line) if kind == "code" else None
             block.begin(match.start(), end, kind, fence[1] if fence else "")
     yield from block.close()
 
 
 def _kind(line: str, block: _Open) -> Kind:
+    if line[0].isascii() and line[0].isalpha() and line[1:2] != ")":
+        return "prose"  # as most lines are
     if _FENCE.match(line):
         return "code"
     if _HEADING.match(line):

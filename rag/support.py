@@ -153,8 +153,12 @@ class Known:
         return self._indexed or distinct_terms(self._passage.embedded, self.language)
 
     @cached_property
+    def numbers_as_written(self) -> frozenset[str]:
+        return frozenset(_NUMBER.findall(self._passage.embedded))
+
+    @cached_property
     def numbers(self) -> frozenset[str]:
-        return frozenset(numbers(self._passage.embedded))
+        return frozenset(_in_one_spelling(self.numbers_as_written))
 
 
 def lexical_share(claim: str, known: Known) -> float:
@@ -165,18 +169,18 @@ def lexical_share(claim: str, known: Known) -> float:
         forms = {word: terms(word, known.language) for word in left}
         held = frozenset(chain.from_iterable(forms.values())).intersection(known.terms)
         left = frozenset(word for word, of in forms.items() if held.isdisjoint(of))
-    total = _weight(words)
-    return (total - _weight(left)) / total if total else 0.0
-
-
-def _weight(words: Iterable[str]) -> int:
-    return sum(1 if word.isalpha() or not _is_exact(word) else 2 for word in words)
+    exact = frozenset(word for word in words if not word.isalpha() and _is_exact(word))
+    total = len(words) + len(exact)
+    return (total - len(left) - len(left & exact)) / total if total else 0.0
 
 
 def numbers(text: str) -> list[str]:
     """The numbers of a text in one spelling: 10.000, 10,000 and 10 000 are 10000, 3,5 is 3.5, and ３ is 3."""
-    found = ((_spelled(number), *_spelled_parts(number)) for number in dict.fromkeys(_NUMBER.findall(text)))
-    return list(dict.fromkeys(chain.from_iterable(found)))
+    return list(dict.fromkeys(_in_one_spelling(_NUMBER.findall(text))))
+
+
+def _in_one_spelling(found: Iterable[str]) -> Iterable[str]:
+    return chain.from_iterable((_spelled(number), *_spelled_parts(number)) for number in found)
 
 
 def _spelled(number: str) -> str:
@@ -201,13 +205,15 @@ def _by_words(claim: str, known: Known, floor: float) -> Verdict:
     if marker := _LIST_MARKER.match(claim):
         claim = claim[marker.end() :]
     share = lexical_share(claim, known)
-    missing = max((_spelled(number) for number in _NUMBER.findall(claim) if not _has(known.numbers, number)), key=len, default="")
+    missing = max((_spelled(number) for number in _NUMBER.findall(claim) if not _has(known, number)), key=len, default="")
     return Verdict(round(share, 3), missing=missing, supported=share >= floor and not missing)
 
 
-def _has(known: frozenset[str], number: str) -> bool:
+def _has(known: Known, number: str) -> bool:
     """The number as it stands, or each of its parts: "3.11, 3.12" and "10:30" are several."""
-    return _spelled(number) in known or (bool(parts := _spelled_parts(number)) and known.issuperset(parts))
+    if number in known.numbers_as_written or _spelled(number) in known.numbers:
+        return True
+    return bool(parts := _spelled_parts(number)) and known.numbers.issuperset(parts)
 
 
 def _is_exact(word: str) -> bool:
