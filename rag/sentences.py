@@ -135,8 +135,11 @@ def _blocks(text: str) -> Iterator[tuple[int, int, Kind]]:
 
 
 def _kind(line: str, block: _Open) -> Kind:
-    if line[0].isascii() and line[0].isalpha() and line[1:2] != ")":
-        return "prose"  # as most lines are
+    is_plain = line[0].isascii() and line[0].isalpha() and line[1:2] != ")"  # as most lines are
+    return "prose" if is_plain else _marked_kind(line, block)
+
+
+def _marked_kind(line: str, block: _Open) -> Kind:
     if _FENCE.match(line):
         return "code"
     if _HEADING.match(line):
