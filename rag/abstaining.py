@@ -211,11 +211,17 @@ class Calibration:
     unanswerable: int
 
 
-def calibrate(answerable: Sequence[float], unanswerable: Sequence[float], false_answers: float = 0.1) -> Calibration:
+def calibrate(
+    answerable: Sequence[float],
+    unanswerable: Sequence[float],
+    false_answers: float = 0.1,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+) -> Calibration:
     """The lowest threshold at which at most that share of the unanswerable questions is answered.
 
     Off-topic questions alone will do as `unanswerable`. Between the highest score that must not be answered and the next
-    one above it, of either kind, the threshold stands in the middle. Raises ValueError without unanswerable scores.
+    one above it, of either kind, the threshold stands in the middle; never outside of the `bounds`. Raises ValueError without
+    unanswerable scores.
     """
     if not unanswerable:
         raise ValueError("Calibration needs scores of questions that the documents cannot answer.")
@@ -223,6 +229,7 @@ def calibrate(answerable: Sequence[float], unanswerable: Sequence[float], false_
     allowed = int(false_answers * len(wrong) + 1e-9)
     right = sorted(answerable)
     threshold = _above(wrong[len(wrong) - allowed - 1], right, wrong) if allowed < len(wrong) else min([wrong[0], *right[:1]])
+    threshold = min(max(threshold, bounds[0]), bounds[1])
     return Calibration(threshold, _share(right, threshold), _share(wrong, threshold), len(right), len(wrong))
 
 

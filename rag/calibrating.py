@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 OFF_TOPIC = "off-topic questions"
 FALSE_ANSWERS = 0.1
+SCALE = "relevance/2"  # changes whenever the same passage gets another relevance: thresholds of another scale mean nothing
+# Thresholds right for bases of many kinds lie between these. What off-topic questions tell of a base is rough: those of a few
+# documents share no word with them, those about everything answer some.
+ROUGH = (0.25, 0.42)
 CHANGED = 0.1  # a base that grew or shrank by more than this share is calibrated anew
 
 
@@ -45,13 +49,14 @@ class Calibrator:
     async def load(self, bases: Iterable[str]) -> None:
         for base in bases:
             if kept := await self._catalog.remembered(_key(base)):
-                self._thresholds[base] = float(str(kept["threshold"]))
+                self._thresholds[base] = float(str(kept["threshold"])) if kept.get("scale") == SCALE else ROUGH[0]
 
     async def calibrate(self, base: str, examples: Examples, false_answers: float = FALSE_ANSWERS) -> Calibration:
         right = [await self._relevance(base, text) for text in examples.answerable]
         wrong = [await self._relevance(base, text) for text in examples.unanswerable]
-        found = calibrate(right, wrong, false_answers)
+        found = calibrate(right, wrong, false_answers, *([ROUGH] if examples.source == OFF_TOPIC else []))
         kept = {
+            "scale": SCALE,
             "threshold": found.threshold,
             "answered": None if math.isnan(found.answered) else found.answered,
             "false_answers": found.false_answers,
@@ -68,9 +73,13 @@ class Calibrator:
         return Examples((), questions_in(await self._index.languages(base)), OFF_TOPIC)
 
     async def calibrate_roughly(self, base: str) -> None:
-        """From off-topic questions, unless it was calibrated from better ones, is much as it was then, or holds nothing."""
+        """From off-topic questions, unless it was calibrated from better ones, is much as it was then, or holds nothing.
+
+        A calibration on another scale counts as none, whatever it was made from.
+        """
         kept = await self._catalog.remembered(_key(base))
-        if kept is not None and (kept.get("source") != OFF_TOPIC or _still_holds(kept, await self._state(base))):
+        known = kept is not None and kept.get("scale") == SCALE
+        if kept and known and (kept.get("source") != OFF_TOPIC or _still_holds(kept, await self._state(base))):
             return
         if await self._index.size(base):
             await self.calibrate(base, await self.off_topic(base))

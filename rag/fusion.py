@@ -4,53 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from rag.coverage import covered
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rag.coverage import Word
     from rag.types import Candidate
 
-_FEWEST_OWN = 2  # one word says too little by itself
 _COVERED_BY = 5  # so many of the best lexical matches tell how much of the question its words can find
 
 
-class Word(NamedTuple):
-    """A word that is searched for: the terms that stand for it, any of which will do, and how much it weighs."""
-
-    forms: tuple[str, ...]
-    weight: int
-
-
 class Searched(NamedTuple):
-    """What was searched for in a base, and what was found there."""
+    """What was searched for in a base, and what was found there. `foreign` says that the base does not hold its language."""
 
     base: str
     words: Sequence[Word]
     candidates: Sequence[Candidate]
-
-    def coverages(self) -> list[tuple[float, float]]:
-        """Of each candidate: the share of the words that stand in it, and how much of what was asked that is.
-
-        The first tells best how far to trust the lexical list, the second how relevant a passage is. For that, the question's
-        own words count as much as all words by their weight do: words of the conversation are found wherever its subject is.
-        """
-        total, most = sum(word.weight for word in self.words), max((word.weight for word in self.words), default=0)
-        own = {at for at, word in enumerate(self.words) if word.weight == most}
-        if len(own) < _FEWEST_OWN:
-            own = set(range(len(self.words)))
-        standing: dict[str, list[int]] = {}  # which words a term stands for
-        for at, word in enumerate(self.words):
-            for form in word.forms:
-                standing.setdefault(form, []).append(at)
-        weighed: dict[frozenset[str], tuple[float, float]] = {frozenset(): (0.0, 0.0)}  # many candidates match the same terms
-        for matched in {one.matched for one in self.candidates} - weighed.keys():
-            held = {at for term in matched for at in standing.get(term, ())}
-            told = len(held & own) / len(own) + sum(self.words[at].weight for at in held) / total if held else 0.0
-            weighed[matched] = len(held) / len(self.words) if held else 0.0, told / 2
-        return [weighed[one.matched] for one in self.candidates]
+    foreign: bool = False
 
 
 class Ranked(NamedTuple):
-    """A candidate with the base it is in, its fused score, and its share of the question's own words."""
+    """A candidate with the base it is in, its fused score, and how much of what was asked stands in it."""
 
     base: str
     candidate: Candidate
@@ -59,10 +34,14 @@ class Ranked(NamedTuple):
 
 
 class Fused(NamedTuple):
-    """All candidates, the best first; `trust` (0 to 1) is how much of the question's words was found at all."""
+    """All candidates, the best first; `trust` (0 to 1) is how much of the question's words was found at all.
+
+    `foreign` names the bases that do not hold the question's language.
+    """
 
     ranked: list[Ranked]
     trust: float
+    foreign: frozenset[str] = frozenset()
 
 
 def fuse(found: Sequence[Searched], alpha: float, coverage: float) -> Fused:
@@ -71,19 +50,19 @@ def fuse(found: Sequence[Searched], alpha: float, coverage: float) -> Fused:
     Both raw scores of every candidate count, each min-max normalised over all of them. The lexical weight is `alpha` where
     the best lexical matches hold at least the share `coverage` of the words, and falls to nothing with that share.
     """
-    flat = [(each, one, covered) for each in found for one, covered in zip(each.candidates, each.coverages(), strict=True)]
-    lexical = sorted(((one.bm25, counted) for _, one, (counted, _) in flat if one.lexical_rank), reverse=True)[:_COVERED_BY]
-    covered = max((counted for _, counted in lexical), default=0.0)
-    trust = min(1.0, covered / coverage) if coverage else float(bool(lexical))
+    flat = [(each, *both) for each in found for both in zip(each.candidates, covered(each.words, each.candidates), strict=True)]
+    lexical = sorted(((one.bm25, held.words) for _, one, held in flat if one.lexical_rank), reverse=True)[:_COVERED_BY]
+    most = max((words for _, words in lexical), default=0.0)
+    trust = min(1.0, most / coverage) if coverage else float(bool(lexical))
     weight = alpha * trust if any(one.dense_rank for _, one, _ in flat) else 1.0
     words = normalised([one.bm25 for _, one, _ in flat])
     sense = normalised([one.cosine for _, one, _ in flat])
     ranked = [
-        Ranked(each.base, one, weight * word + (1 - weight) * near, weighed)
-        for (each, one, (_, weighed)), word, near in zip(flat, words, sense, strict=True)
+        Ranked(each.base, one, weight * word + (1 - weight) * near, held.asked)
+        for (each, one, held), word, near in zip(flat, words, sense, strict=True)
     ]
     ranked.sort(key=lambda each: -each.score)
-    return Fused(ranked, trust)
+    return Fused(ranked, trust, frozenset(each.base for each in found if each.foreign))
 
 
 def normalised(scores: Sequence[float]) -> list[float]:

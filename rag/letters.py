@@ -60,3 +60,6 @@ def characters(ranges: str) -> frozenset[str]:
     """Every character of such ranges."""
     bounds = re.findall(r"(.)(?:-(.))?", ranges, re.DOTALL)
     return frozenset(chr(code) for first, last in bounds for code in range(ord(first), ord(last or first) + 1))
+
+
+DENSE_CHARACTERS: Final = characters(DENSE)

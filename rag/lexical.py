@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import Stemmer
 
 from rag.languages import detect, script, spoken_and_shared
-from rag.letters import DENSE, HAN_KANA, HANGUL, MARKS, SPACELESS, characters, fold
+from rag.letters import DENSE, DENSE_CHARACTERS, HAN_KANA, HANGUL, MARKS, SPACELESS, fold
 from rag.stopwords import STOP_PHRASES, STOPWORDS
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "content_words",
     "detect",
     "distinct_terms",
+    "is_foreign",
     "is_stop",
     "question_terms",
     "question_words",
@@ -58,8 +59,8 @@ _PARTS: Final = re.compile(r"[^\W_]+(?:[" + MARKS + r"]+[^\W_]*)*")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _CLUSTER: Final = re.compile(rf"[{SPACELESS}]")
-_DENSE_CHARACTERS: Final = characters(DENSE)
 _SHORTEST_STEM = 3
+_TELL_LANGUAGE = 3  # words
 _MOST_KNOWN = 60_000  # tokens of a language
 
 _stemming = Lock()  # a stemmer holds state while it works
@@ -98,6 +99,12 @@ def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:
     return _without_stops(tokens, spoken) or tokens, shared
 
 
+def is_foreign(text: str, languages: Sequence[str]) -> bool:
+    """Whether a question is clearly in none of these languages; of a word or two that is not known."""
+    spoken, shared = spoken_and_shared(text, languages)
+    return bool(languages and spoken and not shared) and len(words(text)) >= _TELL_LANGUAGE
+
+
 def content_words(text: str, language: str = "") -> list[str]:
     """The distinct words of a text without its stop words, in order."""
     return list(_content_words(text, language))
@@ -134,7 +141,7 @@ class _Known(dict[str, tuple[str, ...]]):
         self._language = language
 
     def __missing__(self, token: str) -> tuple[str, ...]:
-        if token[0] in _DENSE_CHARACTERS:
+        if token[0] in DENSE_CHARACTERS:
             return _pairs(token)  # whole sentences, seldom met again
         if len(self) >= _MOST_KNOWN:
             self.clear()
@@ -164,7 +171,7 @@ def _clusters(run: str) -> list[str]:
 
 
 def _forms(token: str, language: str) -> Iterable[tuple[str, ...]]:
-    return zip(_pairs(token)) if token[0] in _DENSE_CHARACTERS else _forms_of_word(token, language)
+    return zip(_pairs(token)) if token[0] in DENSE_CHARACTERS else _forms_of_word(token, language)
 
 
 def _forms_of_word(token: str, language: str) -> tuple[tuple[str, ...], ...]:
@@ -202,7 +209,7 @@ def _without_stops(tokens: Iterable[str], language: str) -> list[str]:
     stops = STOPWORDS.get(language, frozenset())
     kept: list[str] = []
     for token in tokens:
-        if token[0] in _DENSE_CHARACTERS:
+        if token[0] in DENSE_CHARACTERS:
             kept += filter(None, _stop_phrases(language).split(token))
         elif token.casefold() not in stops:
             kept.append(token)

@@ -7,15 +7,16 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rag.coverage import Word
 from rag.errors import ModelError
 from rag.expansion import Direction, expand
-from rag.fusion import Fused, Ranked, Searched, Word, fuse, normalised
-from rag.lexical import question_words
+from rag.fusion import Fused, Ranked, Searched, fuse, normalised
+from rag.lexical import is_foreign, question_words
 from rag.selection import Fold, within_budget
 from rag.types import Match, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from rag.ports import Embedder, PassageIndex, Reranker
     from rag.tracing import Trace
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 NEAREST = 3  # how many are offered as "you may look at" when nothing is answered
 _RERANKED = 0.6  # measured: better than half in every language, and by .01 across them
 _WORDS_TELL = 0.65  # of a passage's relevance, where the question's words are found
+_STANDING = 0.25  # the power of a passage's score beside the best one's: what ranks far below it seldom answers
+_ABROAD = 0.7  # of a base's threshold, for a question in a language that it does not hold: nothing but meaning finds it
 _SPARE = 4  # passages fetched beyond those needed, to make up for copies
 
 
@@ -49,15 +52,19 @@ class RetrievalSettings:
     token_budget: int = 6000
     depth: int = 0
 
-    def threshold_of(self, base: str) -> float:
-        return self.thresholds.get(base, 0.0) if self.threshold is None else self.threshold
+    def threshold_of(self, base: str, *, foreign: bool = False) -> float:
+        """`foreign` is a question whose language the base does not hold."""
+        if self.threshold is not None:
+            return self.threshold
+        return self.thresholds.get(base, 0.0) * (_ABROAD if foreign else 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """`matches` are for the writer, the best first; `nearest` are the best before any threshold, `ranked` all that were ranked.
 
-    `relevance` is that of the best passage found, between 0 and 1: it means the same for every question.
+    `relevance` is that of the most relevant passage found, between 0 and 1: it means the same for every question. Nothing is
+    answered where it is below the threshold.
     """
 
     matches: tuple[Match, ...] = ()
@@ -83,7 +90,7 @@ class Retriever:
         fused = await self._search(lookup, bases, trace, languages)
         matches, folded = await self._fetched(fused)
         matches = await self._reranked(lookup, matches, trace)
-        return await self._selected(matches, folded, trace)
+        return await self._selected(matches, folded, fused.foreign, trace)
 
     async def _search(self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None) -> Fused:
         with trace.step("search") as notes:
@@ -112,7 +119,8 @@ class Retriever:
         known = await self._index.languages(base) if languages is None else languages
         words = _weighed(lookup, known)
         terms = tuple(term for word in words for term in word.forms * word.weight)
-        return Searched(base, words, await self._index.search(base, Search(terms, vector, self._settings.candidates)))
+        candidates = await self._index.search(base, Search(terms, vector, self._settings.candidates))
+        return Searched(base, words, candidates, is_foreign(lookup.question, known))
 
     @property
     def _needed(self) -> int:
@@ -157,21 +165,22 @@ class Retriever:
             notes["left_over"] = scores.count(None)
         return [*head, *tail]
 
-    async def _selected(self, ranked: list[Match], folded: list[tuple[str, str]], trace: Trace) -> Found:
+    async def _selected(self, ranked: list[Match], folded: list[tuple[str, str]], foreign: Collection[str], trace: Trace) -> Found:
         settings = self._settings
         with trace.step("select") as notes:
-            best = ranked[: settings.k]
-            relevant = [match for match in best if match.relevance >= settings.threshold_of(match.passage.base)]
+            best = by_standing(ranked[: settings.k])
+            thresholds = {base: settings.threshold_of(base, foreign=base in foreign) for base in {m.passage.base for m in best}}
+            relevant = [match for match in best if match.relevance >= thresholds[match.passage.base]]
             expanded = await expand(self._index, relevant, settings.expansion, settings.context_size)
             kept, dropped, was_cut = within_budget(expanded, settings.token_budget, {match.passage.id: match for match in relevant})
-            relevance = best[0].relevance if best else 0.0
+            relevance = max((match.relevance for match in best), default=0.0)
             notes |= {
                 "relevance": round(relevance, 4),
                 "kept": [_shown(match) for match in kept],
                 "copies": [{"id": copy, "of": original} for copy, original in folded],
                 "not_among_the_first": [match.passage.id for match in ranked[settings.k :]],
                 "below_threshold": [_shown(match) for match in best if match not in relevant],
-                "thresholds": {match.passage.base: settings.threshold_of(match.passage.base) for match in best},
+                "thresholds": thresholds,
                 "over_budget": dropped,
                 "cut": was_cut,
             }
@@ -193,6 +202,14 @@ def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: flo
         relevance = relevance_of(named)
         reranked.append(match._replace(score=floor + (top - floor) * mixed, scores=named, relevance=relevance))
     return sorted(reranked, key=lambda match: -match.score)
+
+
+def by_standing(best: Sequence[Match]) -> list[Match]:
+    """The relevance of each the smaller the further it ranks below the first."""
+    top = best[0].score if best else 0.0
+    if top <= 0:
+        return list(best)
+    return [match._replace(relevance=match.relevance * (max(0.0, match.score) / top) ** _STANDING) for match in best]
 
 
 def relevance_of(scores: Mapping[str, float]) -> float:

@@ -90,3 +90,11 @@ def test_scores_that_are_neighbours_are_told_apart() -> None:
 
 def test_with_off_topic_scores_alone_all_of_them_may_be_allowed() -> None:
     assert calibrate([], [0.2, 0.1], 1.0).threshold == 0.1
+
+
+def test_a_threshold_keeps_within_its_bounds_and_says_what_comes_of_it() -> None:
+    assert calibrate([0.3], [0.1, 0.2], 0.0, (0.25, 0.4)).threshold == pytest.approx(0.25)
+    high = calibrate([0.3], [0.5, 0.6], 0.0, (0.25, 0.4))
+    assert (high.threshold, high.answered, high.false_answers) == (0.4, 0.0, 1.0)
+    low = calibrate([0.2], [0.0, 0.1], 0.0, (0.25, 0.4))
+    assert (low.threshold, low.answered, low.false_answers) == (0.25, 0.0, 0.0)

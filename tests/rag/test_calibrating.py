@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.calibrating import Calibrator, Examples
+from rag.calibrating import OFF_TOPIC, ROUGH, Calibrator, Examples
 from rag.offtopic import questions_in
 from rag.retrieval import Retriever
 from rag.types import Candidate, Search, Signature
@@ -31,6 +31,7 @@ class Bench:
     index: CountedIndex
     catalog: DatabaseCatalog
     calibrator: Calibrator
+    thresholds: dict[str, float]
 
     async def hold(self, documents: int, *, language: str = "en", signature: Signature = SIGNATURE) -> None:
         """A run that leaves so many documents of one passage."""
@@ -51,7 +52,8 @@ class Bench:
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     async with Database(f"sqlite:///{tmp_path}/footnote.db") as database, CountedIndex(tmp_path / "index") as index:
         catalog = DatabaseCatalog(database)
-        yield Bench(index, catalog, Calibrator(Retriever(index, None, None), index, catalog, {}))
+        thresholds: dict[str, float] = {}
+        yield Bench(index, catalog, Calibrator(Retriever(index, None, None), index, catalog, thresholds), thresholds)
 
 
 async def test_a_base_that_hardly_changed_is_not_calibrated_again(bench: Bench) -> None:
@@ -110,3 +112,33 @@ async def test_one_from_labelled_questions_stays_however_much_changed(bench: Ben
 
     await bench.hold(2)
     assert not await bench.asked()
+
+
+async def test_a_threshold_of_another_scale_is_not_used_and_is_made_again_whatever_it_was_made_from(bench: Bench) -> None:
+    await bench.hold(20)
+    await bench.calibrator.calibrate(BASE, Examples(["Where is thing 3?"], ["Who owns the whale?"], "mine"))
+    kept = await bench.catalog.remembered(f"calibration {BASE}")
+    await bench.catalog.remember(f"calibration {BASE}", {**(kept or {}), "scale": "relevance/1", "threshold": 0.9})
+
+    await bench.calibrator.load([BASE])
+    assert bench.thresholds[BASE] == ROUGH[0]
+    assert await bench.asked()
+    assert not await bench.asked()
+
+
+async def test_a_calibration_is_in_use_again_after_a_restart(bench: Bench) -> None:
+    await bench.hold(20)
+    found = await bench.calibrator.calibrate(BASE, Examples(["Where is thing 3?"], ["Who owns the whale?"], "mine"))
+    bench.thresholds.clear()
+
+    await bench.calibrator.load([BASE])
+    assert bench.thresholds == {BASE: found.threshold}
+
+
+async def test_what_off_topic_questions_tell_keeps_within_what_was_right_elsewhere(bench: Bench) -> None:
+    """A few documents share no word with them; labelled questions say more."""
+    await bench.hold(3)
+    assert (await bench.calibrator.calibrate(BASE, Examples((), ["Who owns the whale?"], OFF_TOPIC))).threshold == ROUGH[0]
+    await bench.hold(40)
+    assert (await bench.calibrator.calibrate(BASE, Examples((), ["thing 7"], OFF_TOPIC))).threshold == ROUGH[1]
+    assert (await bench.calibrator.calibrate(BASE, Examples((), ["Who owns the whale?"], "mine"))).threshold < ROUGH[0]

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.languages import detect_after
-from rag.lexical import content_words, detect, is_stop, question_terms, script, terms, words
+from rag.lexical import content_words, detect, is_foreign, is_stop, question_terms, script, terms, words
 
 
 @pytest.mark.parametrize(
@@ -172,3 +172,22 @@ def test_a_passage_that_goes_on_in_the_language_before_it_is_in_that_one_whateve
 def test_tokens_are_the_same_with_and_without_a_character_of_another_script_beside_them(text: str) -> None:
     assert terms(f"{text} \uac00\ub098", "en") == [*terms(text, "en"), "\uac00\ub098"]
     assert terms(f"{text} \u00e9", "en") == [*terms(text, "en"), "e"]
+
+
+@pytest.mark.parametrize(
+    ("question", "languages", "foreign"),
+    [
+        ("¿Cuánto cuesta el carné de la biblioteca?", ("en",), True),
+        ("¿Cuánto cuesta el carné de la biblioteca?", ("en", "es"), False),
+        ("图书证多少钱？", ("en",), True),
+        ("How much is a library card?", ("zh", "ja"), True),
+        ("How much is a library card?", (), False),
+        ("hello", ("en",), False),
+        ("notice period", ("en",), False),
+        ("1234 5678 90", ("en",), False),
+    ],
+)
+def test_a_question_is_foreign_where_it_clearly_is_in_no_language_of_the_base(
+    question: str, languages: tuple[str, ...], *, foreign: bool
+) -> None:
+    assert is_foreign(question, languages) is foreign

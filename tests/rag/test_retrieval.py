@@ -5,10 +5,11 @@ from struct import pack
 
 import pytest
 
+from rag.coverage import Word
 from rag.errors import ModelUnavailable
-from rag.fusion import Searched, Word, fuse, normalised
+from rag.fusion import Searched, fuse, normalised
 from rag.lexical import terms
-from rag.retrieval import Found, RetrievalSettings, Retriever, blended
+from rag.retrieval import Found, RetrievalSettings, Retriever, blended, by_standing
 from rag.selection import within_budget
 from rag.tracing import Trace
 from rag.types import Candidate, Indexed, Lookup, Match, Passage, Vector
@@ -167,22 +168,6 @@ def test_the_lexical_weight_grows_with_how_much_of_the_question_is_found(letters
     assert {each.candidate.id: each.score for each in fused.ranked} == pytest.approx({"one": 0.6 * trust, "two": 1 - 0.6 * trust})
 
 
-def test_a_word_is_found_by_any_of_its_forms_and_relevance_counts_the_question_s_own() -> None:
-    own, said = [Word(("running", "run"), 3), Word(("shoes", "shoe"), 3)], [Word(("park",), 1)]
-    found = [
-        candidate("one", 1.0, 0.0, "run"),
-        candidate("two", 1.0, 0.0, "running run shoe"),
-        candidate("three", 1.0, 0.0, "park"),
-    ]
-
-    assert Searched("b", own + said, found).coverages() == [
-        (1 / 3, (1 / 2 + 3 / 7) / 2),
-        (2 / 3, (1 + 6 / 7) / 2),
-        (1 / 3, (0 + 1 / 7) / 2),
-    ]
-    assert Searched("b", own[:1] + said, found).coverages()[2] == (1 / 2, (1 / 2 + 1 / 4) / 2)
-
-
 def test_only_the_best_five_lexical_matches_tell_the_coverage() -> None:
     poor = [candidate(str(at), 9.0 - at, 0.8, "x") for at in range(1, 6)]
     late = candidate("late", 1.0, 0.1, "x y z")
@@ -268,6 +253,34 @@ async def test_a_calibrated_threshold_is_that_of_the_passages_base() -> None:
     settings = replace(settings, threshold=0.0)
     found = await Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(), None, settings).find(asked("cats in Paris"), ["b"], Trace("q"))
     assert found.matches
+
+
+async def test_the_threshold_is_lower_for_a_question_in_a_language_that_the_base_does_not_hold() -> None:
+    """Nothing but meaning finds what it asks for; a threshold that the operator set is as they set it."""
+    index, embedder = MemoryIndex(*ANIMALS), AnimalEmbedder()
+    question = asked("Was frisst meine Katze, wenn sie nicht hungrig ist?")
+    relevance = (await Retriever(index, embedder, None, ALONE).find(question, ["b"], Trace("q"))).relevance
+    above = relevance * 1.2
+
+    found = await Retriever(index, embedder, None, replace(ALONE, thresholds={"b": above})).find(question, ["b"], Trace("q"))
+    assert documents(found)
+    found = await Retriever(index, embedder, None, replace(ALONE, threshold=above)).find(question, ["b"], Trace("q"))
+    assert not found.matches
+
+
+async def test_relevance_is_that_of_the_most_relevant_passage_wherever_it_ranks() -> None:
+    reranker = ScriptedReranker({"bird": 0.9, "cat-food": 0.1})
+    found = await Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(), reranker, ALONE).find(
+        asked("What does a cat eat?"), ["b"], Trace("question")
+    )
+    assert found.relevance == max(match.relevance for match in found.matches)
+    assert found.relevance > found.matches[0].relevance
+
+
+def test_what_ranks_far_below_the_first_is_less_relevant() -> None:
+    matches = [match._replace(relevance=0.6) for match in ranked(1.0, 0.5, 0.0)]
+    assert [match.relevance for match in by_standing(matches)] == pytest.approx([0.6, 0.6 * 0.5**0.25, 0.0])
+    assert by_standing(ranked(0.0, 0.0)) == ranked(0.0, 0.0)
 
 
 # --- copies ---------------------------------------------------------------------------------------------------------
