@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from rag.errors import BadSetting, ModelError
+from rag.errors import BadQuestion, BadSetting, ModelError
 from rag.types import Prompt, Sampling
 from rag.writing import written
 
@@ -90,6 +90,11 @@ class Routes:
         named = (name for route in fitting if route.specificity == narrowest for name in route.bases)
         return tuple(dict.fromkeys(named))
 
+    def choosable(self, place: Place, roles: Collection[str] = ()) -> tuple[str, ...]:
+        """The names of the bases that may be asked for there by name: those, and whatever is not restricted."""
+        open_to_all = (base.name for base in self.bases if not base.restricted)
+        return tuple(dict.fromkeys([*self.allowed(place, roles), *open_to_all]))
+
     def warnings(self) -> list[str]:
         """What cannot be meant, yet stops nothing."""
         routed = {name for route in self._routes for name in route.bases}
@@ -128,9 +133,20 @@ class Router:
         self._silent_errors = silent_errors
 
     async def route(
-        self, question: str, place: Place, roles: Collection[str] = (), notes: MutableMapping[str, object] | None = None
+        self,
+        question: str,
+        place: Place,
+        roles: Collection[str] = (),
+        notes: MutableMapping[str, object] | None = None,
+        *,
+        base: str = "",
     ) -> tuple[str, ...]:
-        """Names of bases; () where nothing may be searched. Raises ModelError, unless `silent_errors`."""
+        """Names of bases; () where nothing may be searched. `base` was asked for by name.
+
+        Raises ModelError, unless `silent_errors`, and BadQuestion for a base that may not be asked for there.
+        """
+        if base:
+            return (self._asked_for(base, place, roles),)
         allowed = self.routes.allowed(place, roles)
         try:
             chosen = await choose(question, self.routes, allowed, self._writer, self._prompts)
@@ -141,6 +157,14 @@ class Router:
             if notes is not None:
                 notes["failed"] = str(error)
         return chosen
+
+    def _asked_for(self, base: str, place: Place, roles: Collection[str]) -> str:
+        """One that may not be asked for is not told apart from one that does not exist (R37)."""
+        known = self.routes.choosable(place, roles)
+        if base in known:
+            return base
+        told = f"I know no documents called {base!r} here. There are: {', '.join(known) or 'none'}."
+        raise BadQuestion(f"The base {base!r} cannot be asked here.", user_message=told)
 
 
 async def choose(question: str, routes: Routes, allowed: Sequence[str], writer: Writer | None, prompts: Prompts) -> tuple[str, ...]:

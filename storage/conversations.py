@@ -178,6 +178,7 @@ _QUESTION = _PLACE | {
     "author": "asked_by",
     "person": "nothing",
     "reply_to": "nothing",
+    "base": "nothing",
     "notice": "nothing",
     "roles": "none",
     "attempts": "once",

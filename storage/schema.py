@@ -77,6 +77,7 @@ questions = Table(
     Column("roles", Json, nullable=False),
     Column("text", Text, nullable=False),
     _text("reply_to"),
+    _text("base"),
     _text("notice"),
     _text("failure"),
     _text("run"),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag.errors import BadSetting, ModelError, ModelUnavailable
+from rag.errors import BadQuestion, BadSetting, ModelError, ModelUnavailable
 from rag.prompting import Prompts
 from rag.routing import Base, Route, Router, Routes
 from rag.types import Place
@@ -175,3 +175,16 @@ async def test_nothing_is_asked_where_there_is_nothing_to_choose() -> None:
         "api",
     )
     assert await Router(BOTH, None, PROMPTS, by_subject=True).route("?", ANYWHERE) == ("handbook", "api")
+
+
+async def test_a_base_is_asked_for_by_name_where_its_route_allows_or_nothing_restricts_it() -> None:
+    bases = [Base("handbook", default=True), Base("api"), Base("salaries", restricted=True)]
+    router = Router(Routes(bases, [Route(("salaries",), role="boss")]), None, PROMPTS)
+
+    assert await router.route("404?", ANYWHERE, base="api") == ("api",)
+    assert await router.route("Ann?", ANYWHERE, ("boss",), base="salaries") == ("salaries",)
+    assert router.routes.choosable(ANYWHERE) == ("handbook", "api")
+    for hidden in ("salaries", "nothing"):
+        with pytest.raises(BadQuestion) as caught:
+            await router.route("Ann?", ANYWHERE, base=hidden)
+        assert caught.value.user_message == f"I know no documents called {hidden!r} here. There are: handbook, api."

@@ -29,7 +29,17 @@ _PROGRESS = (
 _OF = {"thread_id": _THREAD, "question_id": _QUESTION}
 _CHANNEL = {"platform": "slack", "workspace": "T1", "channel": "C1"}
 _ASKED = {"author": "Ann", "roles": '["staff"]', "text": "How many?", "failure": "", "run": "r1", "asked_at": _SAID}
-_CLAIM = {"person": "U1", "reply_to": "", "notice": "", "message": "100.1", "state": "delivered", "claimed_by": "host-1", "lease_until": 1.5, "attempts": 1}
+_CLAIM = {
+    "person": "U1",
+    "reply_to": "",
+    "base": "",
+    "notice": "",
+    "message": "100.1",
+    "state": "delivered",
+    "claimed_by": "host-1",
+    "lease_until": 1.5,
+    "attempts": 1,
+}
 _SHOWN = {
     "standalone_question": "How many?",
     "text": "Five [1].",

@@ -27,7 +27,7 @@ def inbox(database: Database) -> Inbox:
 
 def question(message: str = "100.1", *, thread: Thread = THREAD, text: str = "How many days?", after: float = 0.0) -> Question:
     return Question(
-        "", thread, text, "Ann", ("staff",), "U1", message, reply_to='{"team":"T1"}', asked_at=NOW + timedelta(seconds=after)
+        "", thread, text, "Ann", ("staff",), "U1", message, reply_to='{"team":"T1"}', base="api", asked_at=NOW + timedelta(seconds=after)
     )
 
 

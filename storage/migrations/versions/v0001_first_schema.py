@@ -129,6 +129,7 @@ def _questions() -> None:
         sa.Column("roles", sa.Text(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("reply_to", sa.Text(), nullable=False),
+        sa.Column("base", sa.Text(), nullable=False),
         sa.Column("notice", sa.Text(), nullable=False),
         sa.Column("failure", sa.Text(), nullable=False),
         sa.Column("run", sa.Text(), nullable=False),
