@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rag.letters import DENSE_CHARACTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rag.types import Candidate
 
@@ -55,12 +55,14 @@ _NOTHING = Covered(0.0, 0.0)
 
 def covered(words: Sequence[Word], candidates: Sequence[Candidate]) -> list[Covered]:
     """Of each candidate."""
-    parts = parts_of(words)
-    counted = Counter(one.matched for one in candidates)  # many match the same terms
-    shares = {matched: len(held) / (len(words) or 1) for matched, held in _held(words, counted).items()}
-    held = _held(parts, counted)
-    asked = _asked(parts, _weights(parts, held, candidates), held)
-    found = {matched: Covered(shares[matched], asked[matched]) for matched in shares}
+    counted = Counter([one.matched for one in candidates])  # many match the same terms
+    held = _held(words, counted)
+    parts, among = [Part(*word, 1.0) for word in words], held
+    if any(word.forms[0][0] in DENSE_CHARACTERS for word in words):
+        parts = parts_of(words)
+        among = _held(parts, counted)
+    asked = _asked(parts, _weights(parts, among, candidates), among)
+    found = {matched: Covered(len(places) / len(words), asked[matched]) for matched, places in held.items() if places}
     return [found.get(one.matched, _NOTHING) for one in candidates]
 
 
@@ -88,29 +90,27 @@ def _goes_on(pair: str, following: str) -> bool:
     return any(pair.endswith(following[:end]) for end in range(len(following) - 1, 0, -1))
 
 
-def _held(words: Sequence[Word | Part], found: Collection[frozenset[str]]) -> dict[frozenset[str], frozenset[int]]:
+def _held(words: Sequence[Word | Part], found: Iterable[frozenset[str]]) -> dict[frozenset[str], set[int]]:
     """Which of the words each set of matched terms stands for."""
     standing: dict[str, list[int]] = {}
     for at, word in enumerate(words):
         for form in word.forms:
             standing.setdefault(form, []).append(at)
-    return {matched: frozenset(at for term in matched for at in standing.get(term, ())) for matched in found if matched}
+    return {matched: {at for term in matched if term in standing for at in standing[term]} for matched in found}
 
 
-def _weights(parts: Sequence[Part], held: Mapping[frozenset[str], frozenset[int]], candidates: Sequence[Candidate]) -> list[float]:
+def _weights(parts: Sequence[Part], held: Mapping[frozenset[str], set[int]], candidates: Sequence[Candidate]) -> list[float]:
     """The more the fewer passages hold it of those that are near in sense: the root of what BM25 makes of that."""
-    near = Counter(one.matched for one in candidates if one.dense_rank) or Counter(one.matched for one in candidates)
+    near = Counter([one.matched for one in candidates if one.dense_rank]) or Counter([one.matched for one in candidates])
     counts = [0] * len(parts)
     for matched, times in near.items():
-        for at in held.get(matched, ()):
+        for at in held[matched]:
             counts[at] += times
     size = near.total()
     return [part.size * math.sqrt(math.log1p((size - n + 0.5) / (n + 0.5))) for part, n in zip(parts, counts, strict=True)]
 
 
-def _asked(
-    parts: Sequence[Part], weights: Sequence[float], held: Mapping[frozenset[str], frozenset[int]]
-) -> dict[frozenset[str], float]:
+def _asked(parts: Sequence[Part], weights: Sequence[float], held: Mapping[frozenset[str], set[int]]) -> dict[frozenset[str], float]:
     """The question's own words count as much as all words by their weight: those of the conversation are found wherever its
     subject is.
     """
