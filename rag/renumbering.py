@@ -10,6 +10,7 @@ from rag.code_spans import pieces
 from rag.labels import place_of
 from rag.lexical import words
 from rag.marks import is_wide, marks
+from rag.text import standing_in
 from rag.types import Source
 
 if TYPE_CHECKING:
@@ -74,12 +75,12 @@ def part_of(match: Match, said: str) -> Passage:
     if len(likely) == 1:
         return likely[0]
     told = frozenset(words(said))
-    return max(likely, key=lambda part: (len(told.intersection(_terms_of(part))), part.id == match.passage.id))
+    return max(likely, key=lambda part: (len(standing_in(_terms_of(part), told)), part.id == match.passage.id))
 
 
-def _terms_of(part: Passage) -> list[str]:
+def _terms_of(part: Passage) -> str:
     """An indexed passage has them, stems beside its words."""
-    return part.terms.split(" ") if part.terms else words(part.text)
+    return part.terms or " ".join(words(part.text))
 
 
 def _places(passages: Sequence[Passage]) -> tuple[SourcePlace, ...]:

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from rag.lexical import content_words, detect, distinct_terms, script, terms
 from rag.sentences import sentence_spans
+from rag.text import standing_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rag.ports import Embedder
     from rag.types import Passage, Vector
@@ -134,7 +135,6 @@ class Known:
 
     def __init__(self, passage: Passage) -> None:
         self._passage = passage
-        self._indexed = passage.terms.split(" ") if passage.terms else None
 
     @cached_property
     def language(self) -> str:
@@ -145,12 +145,12 @@ class Known:
         return script(self._passage.text)
 
     @cached_property
-    def words(self) -> Collection[str]:
-        return self._indexed or distinct_terms(self._passage.embedded)
+    def words(self) -> str:
+        return self._passage.terms or " ".join(distinct_terms(self._passage.embedded))
 
     @cached_property
-    def terms(self) -> Collection[str]:
-        return self._indexed or distinct_terms(self._passage.embedded, self.language)
+    def terms(self) -> str:
+        return self._passage.terms or " ".join(distinct_terms(self._passage.embedded, self.language))
 
     @cached_property
     def numbers_as_written(self) -> frozenset[str]:
@@ -163,15 +163,15 @@ class Known:
 
 def lexical_share(claim: str, known: Known) -> float:
     """0 for a claim without content."""
-    words = frozenset(content_words(claim))
-    left = words.difference(known.words)  # a claim has fewer words than a passage: this costs less than a set of those
-    if left:
-        forms = {word: terms(word, known.language) for word in left}
-        held = frozenset(chain.from_iterable(forms.values())).intersection(known.terms)
-        left = frozenset(word for word, of in forms.items() if held.isdisjoint(of))
-    exact = frozenset(word for word in words if not word.isalpha() and _is_exact(word))
-    total = len(words) + len(exact)
-    return (total - len(left) - len(left & exact)) / total if total else 0.0
+    total = found = 0
+    words = content_words(claim)
+    held = frozenset(standing_in(known.words, words))
+    for word in words:
+        weight = 2 if not word.isalpha() and _is_exact(word) else 1
+        total += weight
+        if word in held or standing_in(known.terms, terms(word, known.language)):
+            found += weight
+    return found / total if total else 0.0
 
 
 def numbers(text: str) -> list[str]:
