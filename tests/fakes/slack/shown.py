@@ -53,7 +53,7 @@ def _lines(tokens: Sequence[Token], name: Callable[[str], str]) -> Iterator[str]
     depth, marker = 0, ""
     numbers: list[int] = [0]
     row: list[str] = []
-    for token in tokens:
+    for before, token in zip((None, *tokens), tokens, strict=False):
         if token.type in ("bullet_list_open", "ordered_list_open"):
             depth += 1
             numbers.append(int(token.attrs.get("start", 1)) if token.type[0] == "o" else 0)
@@ -71,15 +71,11 @@ def _lines(tokens: Sequence[Token], name: Callable[[str], str]) -> Iterator[str]
             row = []
         elif token.type == "tr_close":
             yield " | ".join(row)
-        elif token.type == "inline" and token.level >= 4 and _in_table(tokens, token):
+        elif token.type == "inline" and before is not None and before.type in ("th_open", "td_open"):
             row.append(_inline(token, name))
         elif token.type == "inline":
             yield f"{'  ' * max(0, depth - 1)}{marker}{_inline(token, name)}"
             marker = ""
-
-
-def _in_table(tokens: Sequence[Token], token: Token) -> bool:
-    return tokens[tokens.index(token) - 1].type in ("th_open", "td_open")
 
 
 def _inline(token: Token, name: Callable[[str], str]) -> str:

@@ -380,7 +380,7 @@ async def test_what_is_posted_is_shown_as_slack_shows_it(
     ana = slack.workspace.person("Ana")
     ids = {"{ana}": ana.id, "{general}": slack.workspace.general.id}
 
-    def filled(text: str) -> str:
+    def filled(text: str) -> Any:
         for name, value in ids.items():
             text = text.replace(name, value)
         return text
