@@ -33,6 +33,7 @@ class Replies(Protocol):
         roles: Sequence[str] = (),
         history: object = None,
         question: str = "",
+        base: str = "",
     ) -> Answer: ...
 
 
@@ -86,6 +87,7 @@ class Answering:
                     roles=question.roles,
                     history=history,
                     question=question.id,
+                    base=question.base,
                 )
         except StoreError as error:
             # somebody may have answered it meanwhile, whom we had taken for dead

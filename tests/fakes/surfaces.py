@@ -169,6 +169,7 @@ class ScriptedCore:
         self.say = say or (lambda text: f"About {text}")
         self.asked: list[str] = []
         self.histories: list[object] = []
+        self.bases: list[str] = []
         self.gate = asyncio.Event()
         self.gate.set()
         self.at_once = 0
@@ -184,7 +185,9 @@ class ScriptedCore:
         roles: Sequence[str] = (),
         history: object = None,
         question: str = "",
+        base: str = "",
     ) -> Answer:
+        self.bases.append(base)
         self.asked.append(text)
         self.histories.append(history)
         self.at_once += 1
