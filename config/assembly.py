@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from config.models import ModelPicker
 from config.parts import (
     composing,
     condensing,
@@ -29,10 +30,7 @@ from rag.conversation import Conversation
 from rag.errors import BadSetting, IndexMismatch, IndexMissing
 from rag.indexing import Indexer
 from rag.lexical import SIGNATURE
-from rag.models.extractive import ExtractiveWriter
 from rag.models.local.embedder import LocalEmbedder
-from rag.models.local.reranker import LocalReranker
-from rag.models.remembering import Remembering
 from rag.retrieval import Retriever
 from rag.routing import Router
 from rag.runs import Runs
@@ -47,8 +45,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from pathlib import Path
 
+    from config.models import Models
     from config.settings import Settings
-    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, OnProgress, PassageIndex, Reranker
+    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, OnProgress, PassageIndex
     from rag.types import Progress
 
 REMEMBERED = "sources"
@@ -157,15 +156,14 @@ async def assemble(
         catalog, memory = DatabaseCatalog(database, settings.home / "runs"), DatabaseMemory(database)
         bases = dict.fromkeys(given, BaseTable()) if given else await known_bases(settings, catalog)
         index = await open_index(settings, stack)
-        embedder = await open_embedder(settings, stack)
-        reranker = await open_reranker(settings, stack, cache or settings.home / "models")
+        models = await ModelPicker(settings, stack, catalog).models(cache or settings.home / "models")
         readers = await stack.enter_async_context(Readers(settings.indexing.readers or max(1, (os.cpu_count() or 1) - 1)))
         thresholds: dict[str, float] = {}
-        retriever = Retriever(index, embedder, reranker, retrieving(settings, thresholds, depth))
-        calibrator = Calibrator(Retriever(index, embedder, None, retrieving(settings, {}, 0)), index, catalog, thresholds)
+        retriever = Retriever(index, models.embedder, models.reranker, retrieving(settings, thresholds, depth))
+        calibrator = Calibrator(Retriever(index, models.embedder, None, retrieving(settings, {}, 0)), index, catalog, thresholds)
         await calibrator.load(bases)
-        conversation = converse(settings, bases, memory, retriever, embedder, observers)
-        yield Footnote(settings, bases, memory, catalog, index, embedder, calibrator, conversation, readers, given)
+        conversation = converse(settings, bases, memory, retriever, models, observers)
+        yield Footnote(settings, bases, memory, catalog, index, models.embedder, calibrator, conversation, readers, given)
 
 
 def converse(  # noqa: PLR0913, PLR0917 - each part of a conversation that was opened
@@ -173,46 +171,28 @@ def converse(  # noqa: PLR0913, PLR0917 - each part of a conversation that was o
     bases: Mapping[str, BaseTable],
     memory: Memory,
     retriever: Retriever,
-    embedder: Embedder | None,
+    models: Models,
     observers: Sequence[Observer],
 ) -> Conversation:
     prompts, table = prompts_from(settings), settings.answering
-    sentences = Remembering(embedder) if embedder else None
-    writer = ExtractiveWriter(sentences)
+    degraded = Composer(models.fallback, prompts, composing(settings)) if table.degraded == "answer" else None
     return Conversation(
         memory=memory,
         router=Router(
             routes_from(settings, bases),
-            writer,
+            models.condenser or models.writer,
             prompts,
             by_subject=table.route_by_subject,
             silent_errors=table.silent_errors,
         ),
-        condenser=Condenser(writer, prompts, condensing(settings)),
+        condenser=Condenser(models.condenser, prompts, condensing(settings)),
         retriever=retriever,
-        composer=Composer(writer, prompts, composing(settings)),
-        support=Support(SentenceSimilarity(sentences) if sentences else None),
+        composer=Composer(models.writer, prompts, composing(settings)),
+        degraded=degraded if models.writer.is_model else None,
+        support=Support(SentenceSimilarity(models.sentences) if models.sentences else None),
         settings=conversing(settings),
         observers=observers,
     )
-
-
-async def open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder | None:
-    if settings.models.embedder == "none":
-        return None
-    return await stack.enter_async_context(LocalEmbedder(processes=settings.indexing.embedders))
-
-
-async def open_reranker(settings: Settings, stack: AsyncExitStack, folder: Path) -> Reranker | None:
-    """Where it is not installed, `auto` does without and `local` is an error."""
-    if settings.retrieval.reranker == "local" and not LocalReranker.available():
-        raise BadSetting(
-            "retrieval.reranker is 'local', and the local reranker is not installed: it exists for Linux and macOS on arm64. "
-            "Set it to 'auto' or 'none'."
-        )
-    if settings.retrieval.reranker == "none" or not LocalReranker.available():
-        return None
-    return await stack.enter_async_context(LocalReranker(folder))
 
 
 async def known_bases(settings: Settings, catalog: Catalog) -> dict[str, BaseTable]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from rag.sentences import sentence_spans
 from rag.sentinel import answer_of, draft_of
 from rag.strategies import Calls, Outcome, Task, map_reduce, refine, size_of, stuff, stuff_prompt
 from rag.types import Cited, Excerpt, Sampling, Usage
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rag.types import Lookup, Match, Passage, Turn
 
 Strategy: TypeAlias = Literal["stuff", "map_reduce", "refine"]
+CUT_OFF = "max_tokens"
 _ANSWER_TOKENS = 1024  # room left for an answer whose length nothing bounds
 
 
@@ -80,6 +82,9 @@ class Composer:
             finally:
                 notes.update(_account(calls))
             text = answer_of(outcome.text, outcome.cited)
+            if calls.done and calls.done[-1].usage.finish == CUT_OFF:
+                text = without_the_last_sentence(text)
+                notes["cut_off"] = True
             notes["no_answer"] = not text
         cited = tuple(one for one in outcome.cited if one.end <= len(text))
         intermediate = outcome.intermediate if self._settings.keep_intermediate else ()
@@ -103,6 +108,12 @@ class Composer:
             return self._settings.strategy
         fits = size_of(stuff_prompt(task, calls)) + calls.answer_tokens <= self._writer.context_tokens
         return "stuff" if fits else "map_reduce"
+
+
+def without_the_last_sentence(text: str) -> str:
+    """Of an answer that was cut off: what is left of its last sentence may say the opposite of the whole."""
+    spans = sentence_spans(text)
+    return f"{text[: spans[-2][1]]} …" if len(spans) > 1 else text
 
 
 def excerpts_of(matches: Sequence[Match]) -> tuple[Excerpt, ...]:
@@ -131,7 +142,9 @@ def _drafting(on_draft: OnDraft) -> Callable[[str], None]:
 
 def _account(calls: Calls) -> dict[str, object]:
     """For the trace: what was asked, and what it cost."""
+    told = {"broke_off": calls.broken, "remarks": [one.usage.note for one in calls.done if one.usage.note]}
     return {
+        **{name: texts for name, texts in told.items() if texts},
         "calls": len(calls.asked),
         "prompts": [{"system": prompt.system, "user": prompt.user} for prompt in calls.asked],
         "tokens_in": sum(one.usage.tokens_in for one in calls.done),

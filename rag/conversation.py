@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from logging import getLogger
+from typing import TYPE_CHECKING, Final
 
-from rag.abstaining import abstention
+from rag.abstaining import abstention, wording
 from rag.citing import cite
 from rag.drafts import DraftCleaner
-from rag.errors import BadQuestion, DeadlineExceeded
+from rag.errors import BadQuestion, DeadlineExceeded, ModelError
 from rag.history import allowed, as_turns, bounded
 from rag.lexical import detect
 from rag.text import well_formed
@@ -20,12 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rag.citing import Support
-    from rag.composing import Composer
+    from rag.composing import Composed, Composer
     from rag.condensing import Condenser
     from rag.ports import Memory, Observer, OnDraft
     from rag.retrieval import Found, Retriever
     from rag.routing import Router
     from rag.types import Lookup, Place
+
+log = getLogger(__name__)
+
+_KEPT_FREE: Final = 0.1  # of a question's time, for an answer without the model
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +53,10 @@ class Asked:
     roles: tuple[str, ...]
     history: tuple[Turn, ...]
     on_draft: OnDraft | None = None
+    base: str = ""
     bases: tuple[str, ...] = ()
     language: str = ""
+    ends_at: float | None = None  # by the event loop's clock
 
 
 class Conversation:
@@ -64,13 +72,16 @@ class Conversation:
         composer: Composer,
         support: Support,
         settings: ConversationSettings,
+        degraded: Composer | None = None,
         observers: Sequence[Observer] = (),
     ) -> None:
+        """`degraded` answers while the composer's model fails; without one the error goes to whoever asked."""
         self._memory = memory
         self._router = router
         self._condenser = condenser
         self._retriever = retriever
         self._composer = composer
+        self._degraded = degraded
         self._support = support
         self._settings = settings
         self._observers = observers
@@ -85,19 +96,23 @@ class Conversation:
         roles: Sequence[str] = (),
         history: object = None,
         question: str = "",
+        base: str = "",
     ) -> Answer:
         """Answer one question and remember both; `history` is what was said before in a thread not known yet (R3).
 
         Raises FootnoteError; the question is then stored with its failure, and no part of an answer is (R4).
-        `question` is the id of one that an inbox holds: cancelled, it is left to who takes it up again.
+        `question` is the id of one that an inbox holds: cancelled, it is left to who takes it up again. `base` was asked
+        for by name.
         """
         text = self._checked(text)
         trace = Trace("question", self._observers)
         asked = Turn("user", text, speaker)
+        ends_at = asyncio.get_running_loop().time() + self._settings.deadline_seconds
         try:
-            async with asyncio.timeout(self._settings.deadline_seconds):
+            async with asyncio.timeout_at(ends_at):
                 said = await self._recall(thread, history, trace)
-                answer, _ = await self._answer(Asked(thread, text, speaker, tuple(roles), tuple(said), on_draft), trace)
+                whole = Asked(thread, text, speaker, tuple(roles), tuple(said), on_draft, base=base, ends_at=ends_at)
+                answer, _ = await self._answer(whole, trace)
         except TimeoutError as error:
             late = DeadlineExceeded(f"The question took longer than {self._settings.deadline_seconds:g} s (deadline_seconds).")
             await self._memory.fail(thread, asked, str(late), trace.run(str(late)), question=question)
@@ -152,7 +167,7 @@ class Conversation:
     async def _placed(self, asked: Asked, trace: Trace) -> Asked:
         """Where the question may be looked up, and what of the history may be seen there (R35, R37)."""
         with trace.step("route") as notes:
-            bases = await self._router.route(asked.text, asked.thread.place, asked.roles, notes)
+            bases = await self._router.route(asked.text, asked.thread.place, asked.roles, notes, base=asked.base)
             language = detect(asked.text)
             seen = tuple(allowed(asked.history, bases))
             notes |= {"bases": list(bases), "language": language, "withheld": len(asked.history) - len(seen)}
@@ -164,9 +179,7 @@ class Conversation:
         if not found.matches:
             trace.notes["unanswered"] = "nothing relevant was found"
             return abstention(asked.language, found.nearest)
-        cleaner = DraftCleaner(found.matches, self._settings.allowed_hosts)
-        shown = None if asked.on_draft is None else (lambda draft, show=asked.on_draft: show(cleaner.clean(draft)))
-        composed = await self._composer.compose(asked.text, lookup, found.matches, asked.history, asked.language, trace, shown)
+        composed, remark = await self._composed(asked, lookup, found, trace)
         with trace.step("cite") as notes:
             cited = await cite(
                 composed.text,
@@ -179,5 +192,27 @@ class Conversation:
             notes.update(cited.notes())
         if cited.abstained:
             trace.notes["unanswered"] = "no citation could be verified" if composed.text else "the writer found no answer"
-            return abstention(asked.language, found.nearest)
-        return Answer(cited.text, cited.sources, intermediate=composed.intermediate)
+            return replace(abstention(asked.language, found.nearest), remark=remark)
+        return Answer(cited.text, cited.sources, intermediate=composed.intermediate, remark=remark)
+
+    @property
+    def _kept_free(self) -> float:
+        return _KEPT_FREE * self._settings.deadline_seconds
+
+    async def _composed(self, asked: Asked, lookup: Lookup, found: Found, trace: Trace) -> tuple[Composed, str]:
+        """What was written, and what the reader is told of it.
+
+        Where the model fails, even in the middle, what was shown until then is given up for a whole answer without it.
+        """
+        cleaner = DraftCleaner(found.matches, self._settings.allowed_hosts)
+        shown = None if asked.on_draft is None else (lambda draft, show=asked.on_draft: show(cleaner.clean(draft)))
+        compose = partial(self._composer.compose, asked.text, lookup, found.matches, asked.history, asked.language, trace)
+        if self._degraded is None:
+            return await compose(shown), ""
+        try:
+            return await compose(shown, None if asked.ends_at is None else asked.ends_at - self._kept_free), ""
+        except (ModelError, DeadlineExceeded) as error:
+            log.warning("run %s is answered without its model: %s", trace.id, type(error).__name__)
+            trace.notes["degraded"] = f"{type(error).__name__}: {error}"
+        degraded = self._degraded.compose(asked.text, lookup, found.matches, asked.history, asked.language, trace)
+        return await degraded, wording(asked.language).by_rule

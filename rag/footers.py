@@ -15,11 +15,12 @@ _ENCODED = re.compile(r"[\x00-\x20\x7f-\xa0()<>\"`\\\[\]\u200b-\u200f\u2028-\u20
 
 
 def render(answer: Answer, *, links: bool = True) -> str:
-    """The text, a blank line, `SOURCES:` and one entry a cited document; an abstaining answer has no footer (R32)."""
+    """The text, its remark, `SOURCES:` and one entry a cited document; an abstaining answer has no footer (R32)."""
+    text = "\n\n".join(part for part in (answer.text, answer.remark) if part)
     if answer.abstained or not answer.sources:
-        return answer.text
+        return text
     entries = "\n".join(entry(source, links=links) for source in answer.sources)
-    return f"{answer.text}\n\nSOURCES:\n{entries}"
+    return f"{text}\n\nSOURCES:\n{entries}"
 
 
 def one_line(answer: Answer) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from rag import material
-from rag.errors import PassageTooLong
+from rag.errors import ModelUnavailable, PassageTooLong
 from rag.marks import marks, with_native_marks
 from rag.prompting import NO_ANSWER
 from rag.sentinel import answer_of
@@ -69,10 +69,26 @@ class Calls:
     deadline: float | None = None
     asked: list[Prompt] = field(default_factory=list)
     done: list[Written] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
 
     async def one(self, prompt: Prompt, on_text: Callable[[str], None] | None = None) -> Written:
+        """A call that breaks off in the middle is made once more, unseen: what was shown so far stands until it is replaced."""
+        begun = False
+
+        def tell(text: str) -> None:
+            nonlocal begun
+            begun = True
+            if on_text is not None:
+                on_text(text)
+
         self.asked.append(prompt)
-        whole = await written(self.writer, prompt, deadline=self.deadline, on_text=on_text)
+        try:
+            whole = await written(self.writer, prompt, deadline=self.deadline, on_text=tell)
+        except ModelUnavailable as error:
+            if not begun:  # then the adapter has tried again itself
+                raise
+            self.broken.append(str(error))
+            whole = await written(self.writer, prompt, deadline=self.deadline)
         self.done.append(whole)
         return whole
 

@@ -39,16 +39,18 @@ def as_text(answer: Answer) -> str:
 
 def after(answer: Answer) -> str:
     """The footer, or the nearest documents where the answer abstains (R32, R33)."""
-    if not answer.abstained:
-        return render(answer).removeprefix(answer.text).strip()
+    told = render(answer).removeprefix(answer.text).strip()
+    if not answer.abstained or not answer.suggestions:
+        return told
     nearest = [f"- {entry(source).partition('] ')[2]}" for source in answer.suggestions]
-    return "\n".join([wording(answer.language).suggestions, *nearest]) if nearest else ""
+    return "\n\n".join(part for part in (told, "\n".join([wording(answer.language).suggestions, *nearest])) if part)
 
 
 def as_json(answer: Answer) -> dict[str, object]:
     return {
         "answer": answer.text,
         "abstained": answer.abstained,
+        "remark": answer.remark,
         "sources": [
             {"n": source.n, "title": source.title, "link": source.link, "place": source.label} for source in answer.sources
         ],

@@ -56,7 +56,8 @@ TOLD = {  # notes that have a place of their own on the page, by step
     "search": {"bases", "dense", "terms", "trust", "candidates", "without_embedder"},
     "rerank": {"model", "passages", "scores", "left_over", "skipped"},
     "select": {"relevance", "kept", "copies", "not_among_the_first", "below_threshold", "thresholds", "over_budget", "cut"},
-    "compose": {"strategy", "model", "question", "calls", "prompts", "tokens_in", "tokens_out", "finish", "seconds", "no_answer"},
+    "compose": {"strategy", "model", "question", "calls", "prompts", "tokens_in", "tokens_out", "finish", "seconds", "no_answer"}
+    | {"broke_off", "remarks", "cut_off"},
     "cite": {"kept", "dropped", "attached"},
 }
 
@@ -100,6 +101,8 @@ class Page:
             return f"failed{failed}: {self._run.error}"
         if notes.get("abstained"):
             return f"no answer: {notes.get('unanswered', 'the documents do not say')}"
+        if notes.get("degraded"):
+            return f"answered without the language model: {notes['degraded']}"
         return "answered" if "answer" in notes else "no answer was written"
 
     def _asked(self) -> None:
@@ -166,6 +169,12 @@ class Page:
         self._line("written", said)
         if compose.get("question") != self._run.notes.get("question"):
             self._line("", f"for the question: {compose.get('question')}")
+        for broken in texts(compose.get("broke_off")):
+            self._line("", f"asked once more, since it broke off: {broken}")
+        for remark in texts(compose.get("remarks")):
+            self._line("", remark)
+        if compose.get("cut_off"):
+            self._line("", "its answer was cut off (max_tokens); what was left of the last sentence is left out")
         if compose.get("no_answer"):
             self._line("", "the writer said that the passages do not hold the answer")
         self._prompts("condense", [{"user": self._of("condense").get("prompt", "")}] if self._of("condense").get("prompt") else [])
@@ -203,7 +212,7 @@ class Page:
 
     def _further(self) -> None:
         """Nothing that was noted is hidden."""
-        told = {"question", "speaker", "thread", "answer", "abstained", "bases", "unanswered"}
+        told = {"question", "speaker", "thread", "answer", "abstained", "bases", "unanswered", "degraded"}
         for name, value in self._run.notes.items():
             if name not in told and value not in (None, "", [], {}, ()):
                 self._line("noted", f"{name}: {short(value, TURN)}")

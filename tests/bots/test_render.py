@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -52,6 +53,16 @@ def test_an_abstention_without_anything_near_is_its_text() -> None:
     assert as_text(Answer("Nothing.", abstained=True)) == "Nothing."
 
 
+def test_a_remark_stands_between_the_answer_and_what_follows_it() -> None:
+    remark = "Written without a model."
+
+    assert as_text(replace(ANSWER, remark=remark)) == as_text(ANSWER).replace("\n\nSOURCES:", f"\n\n{remark}\n\nSOURCES:")
+    assert as_text(Answer("Nothing.", abstained=True, remark=remark)) == f"Nothing.\n\n{remark}"
+    assert as_text(Answer("Nothing.", abstained=True, remark=remark, suggestions=SOURCES)).startswith(
+        f"Nothing.\n\n{remark}\n\nYou"
+    )
+
+
 def test_a_growing_draft_shows_its_newest_lines() -> None:
     shown = growing("\n".join(map(str, range(100))), 24)
 
@@ -62,6 +73,7 @@ def test_an_answer_as_an_object_has_the_keys_that_programs_rely_on() -> None:
     assert as_json(ANSWER) == {
         "answer": ANSWER.text,
         "abstained": False,
+        "remark": "",
         "sources": [{"n": 1, "title": "Leave", "link": LINK, "place": "Annual leave"}],
         "standalone_question": "",
         "passages": [],

@@ -147,7 +147,7 @@ def vector_of(text: str, dimension: int) -> list[float]:
     vector = [0.0] * dimension
     for word in text.lower().split():
         digest = hashlib.blake2b(word.strip(".,;:?!").encode(), digest_size=8).digest()
-        vector[int.from_bytes(digest[:4], "big") % dimension] += 1.0 if digest[4] % 2 else -1.0
+        vector[int.from_bytes(digest[:4], "big") % dimension] += (1.0 if digest[4] % 2 else -1.0) * (1 + digest[5] / 1024)
     vector[0] += 0.1
     return [3.0 * number for number in vector]
 

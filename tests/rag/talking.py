@@ -10,6 +10,7 @@ from rag.composing import Composer, ComposeSettings
 from rag.condensing import Condenser, CondenseSettings
 from rag.conversation import Conversation, ConversationSettings
 from rag.indexing import Indexer, IndexSettings
+from rag.models.extractive import ExtractiveWriter
 from rag.prompting import Prompts
 from rag.retrieval import RetrievalSettings, Retriever
 from rag.routing import Base, Route, Router, Routes
@@ -76,6 +77,7 @@ class Desk:
         seconds: float = 30.0,
         is_model: bool = True,
         sampling: Sampling | None = None,
+        degraded: bool = False,
     ) -> Conversation:
         self.writer = ScriptedWriter(script, is_model=is_model)
         bases = [Base("handbook", "how we work"), Base("salaries", "pay", restricted=True)]
@@ -87,6 +89,7 @@ class Desk:
             condenser=Condenser(self.writer, self.prompts, CondenseSettings(seconds=seconds)),
             retriever=Retriever(self.index, self.embedder, None, RetrievalSettings(threshold=threshold, expansion="none")),
             composer=Composer(self.writer, self.prompts, composing),
+            degraded=Composer(ExtractiveWriter(), self.prompts, composing) if degraded else None,
             support=Support(None),
             settings=ConversationSettings(history_turns=history_turns, deadline_seconds=seconds, allowed_hosts=tuple(hosts)),
             observers=observers,

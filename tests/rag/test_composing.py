@@ -205,12 +205,36 @@ async def test_native_citations_and_usage_are_kept() -> None:
     ],
 )
 async def test_a_stream_that_fails_is_empty_or_breaks_off_is_an_error_and_is_closed(line: Line, error: type[Exception]) -> None:
-    kitchen = Kitchen([line])
+    kitchen = Kitchen([line, line])
 
     with pytest.raises(error):
         await kitchen.compose(matches(1))
 
-    assert kitchen.writer.closed == 1
+    assert kitchen.writer.closed == len(kitchen.writer.prompts)
+
+
+async def test_an_answer_that_breaks_off_in_the_middle_is_asked_for_once_more_and_not_shown_before_it_is_whole() -> None:
+    kitchen = Kitchen([["Half an ", ModelUnavailable("gone")], ["A whole ", "answer [1].", DONE]])
+
+    composed = await kitchen.compose(matches(1))
+
+    assert composed.text == "A whole answer [1]."
+    assert kitchen.drafts == ["Half an "]
+
+
+async def test_an_answer_that_breaks_off_twice_is_an_error() -> None:
+    kitchen = Kitchen([["Half an ", ModelUnavailable("gone")], ["Half ", ModelUnavailable("gone again")]])
+
+    with pytest.raises(ModelUnavailable, match="again"):
+        await kitchen.compose(matches(1))
+
+
+async def test_an_answer_that_was_cut_off_loses_what_is_left_of_its_last_sentence() -> None:
+    cut = Usage("m", finish="max_tokens")
+    kitchen = Kitchen([["Run it twice [1]. Never run it wi", cut], ["Run it wi", cut]])
+
+    assert (await kitchen.compose(matches(1))).text == "Run it twice [1]. …"
+    assert (await kitchen.compose(matches(1))).text == "Run it wi"
 
 
 async def test_a_call_that_takes_too_long_is_a_timeout_and_its_stream_is_closed() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import cohere
 import httpx
@@ -12,12 +12,14 @@ import httpx
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+Client: TypeAlias = cohere.AsyncClientV2
+
 CONNECT_SECONDS: Final = 5.0
 _AT_ONCE: Final = 20
 
 
 @asynccontextmanager
-async def open_client(key: str, url: str) -> AsyncIterator[cohere.AsyncClientV2]:
+async def open_client(key: str, url: str) -> AsyncIterator[Client]:
     """`url` is Cohere's own or that of a proxy."""
     limits = httpx.Limits(max_connections=_AT_ONCE)
     async with httpx.AsyncClient(limits=limits, follow_redirects=True) as http:

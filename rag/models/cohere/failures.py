@@ -24,8 +24,8 @@ _PASSING: Final = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.T
 
 def ours(error: Exception, model: str) -> ModelError:
     name = f"Cohere's {model}"
-    if isinstance(error, ApiError) and error.status_code is not None:
-        return _of_status(error, error.status_code, model)
+    if isinstance(error, ApiError) and (error.status_code or 0) >= HTTPStatus.BAD_REQUEST:
+        return _of_status(error, int(error.status_code or 0), model)
     if isinstance(error, httpx.TimeoutException):
         return ModelTimeout(f"{name} did not answer in time ({type(error).__name__}).")
     if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol):
@@ -38,7 +38,7 @@ def _happened(error: Exception) -> str:
     if isinstance(error, httpx.RemoteProtocolError | httpx.ReadError | httpx.StreamError):
         return f"broke off before its answer was complete ({kind}). Try again."
     if isinstance(error, httpx.TransportError):
-        return f"cannot be reached ({kind}). Is the network there, and COHERE_API_URL right?"
+        return f"cannot be reached ({kind}). See whether the network is there, and COHERE_API_URL right."
     return f"answered with something that cannot be read ({kind}). Try again."
 
 

@@ -38,7 +38,7 @@ def _happened(error: Exception, *, begun: bool) -> str:
     if begun and isinstance(error, openai.APIConnectionError | JSONDecodeError):
         return f"broke off before its answer was complete ({kind}). Try again."
     if isinstance(error, openai.APIConnectionError):
-        return "cannot be reached. Is its server running, and OPENAI_BASE_URL right?"
+        return "cannot be reached. See whether its server runs, and OPENAI_BASE_URL is right."
     if isinstance(error, openai.APIError) and not isinstance(error, openai.APIResponseValidationError):
         return f"broke off with an error before its answer was complete{told(error)}. Try again."
     return f"answered with something that cannot be read ({kind}). Try again."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CHAT, EMBED = "/v1/chat/completions", "/v1/embeddings"
 CHAT_MODELS = ("gpt-4.1-mini", "llama3.1")
 EMBED_MODELS = ("text-embedding-3-small", "nomic-embed-text")
-DIMENSIONS = {"text-embedding-3-small": 1536, "nomic-embed-text": 64}
+DIMENSIONS = {"text-embedding-3-small": 1536, "nomic-embed-text": 768}
 MOST_INPUTS = 2048
 
 Maker: TypeAlias = Literal["openai", "ollama", "vllm", "llama.cpp"]

@@ -9,9 +9,16 @@ from operator import mul
 import pytest
 import pytest_asyncio
 
+from rag.models.cohere.client import open_client as open_cohere
+from rag.models.cohere.embedder import CohereEmbedder
 from rag.models.local.embedder import LocalEmbedder
+from rag.models.openai_compatible.client import open_client as open_openai
+from rag.models.openai_compatible.embedder import OpenAIEmbedder
 from rag.ports import Embedder
 from rag.types import Vector
+from tests.fakes.cohere.server import FakeCohere
+from tests.fakes.model_server import KEY
+from tests.fakes.openai.server import FakeOpenAI
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")  # models take a second to load
 
@@ -24,10 +31,17 @@ TRANSLATIONS = [
 AWKWARD = ["", "\0", "a\0b", "\ud800", "x \udfff y", "\ufdfa" * 1000, "a" * 1_000_000, "字" * 100_000, "\u200b\ufeff", "😀" * 500]
 
 
-@pytest_asyncio.fixture(params=["local"], scope="module", loop_scope="module")
-async def embedder() -> AsyncIterator[Embedder]:
-    async with LocalEmbedder(processes=2) as local:
-        yield local
+@pytest_asyncio.fixture(params=["local", "cohere", "openai"], scope="module", loop_scope="module")
+async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
+    if request.param == "local":
+        async with LocalEmbedder(processes=2) as local:
+            yield local
+    elif request.param == "cohere":
+        async with FakeCohere() as server, open_cohere(KEY, server.url) as client:
+            yield CohereEmbedder(client, "embed-v4.0", 512)
+    else:
+        async with FakeOpenAI("ollama", longest=20_000) as ollama, open_openai("", ollama.base_url) as openai:
+            yield OpenAIEmbedder(openai, "nomic-embed-text", 768)
 
 
 def numbers(vector: Vector) -> Sequence[float]:
@@ -84,6 +98,8 @@ async def test_a_question_is_nearest_to_the_passage_that_says_the_same(embedder:
 
 @pytest.mark.parametrize("language", [1, 2])
 async def test_a_sentence_is_nearest_to_its_translation(embedder: Embedder, language: int) -> None:
+    if not isinstance(embedder, LocalEmbedder):
+        pytest.skip("the fake servers know words, and no languages")
     english = await embedder.embed_passages([sentences[0] for sentences in TRANSLATIONS])
     translated = await embedder.embed_passages([sentences[language] for sentences in TRANSLATIONS])
 

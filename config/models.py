@@ -1,0 +1,166 @@
+"""Which models are used: what is configured by name, else by which keys there are, else those that come with Footnote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from rag.errors import BadSetting
+from rag.models.extractive import ExtractiveWriter
+from rag.models.local.embedder import LocalEmbedder
+from rag.models.local.reranker import LocalReranker
+from rag.models.remembering import Remembering
+
+if TYPE_CHECKING:
+    from contextlib import AsyncExitStack
+    from pathlib import Path
+
+    from config.settings import Settings
+    from rag.models.cohere.client import Client as CohereClient
+    from rag.models.openai_compatible.client import Client as OpenAIClient
+    from rag.ports import Catalog, Embedder, Reranker, Writer
+
+Provider: TypeAlias = Literal["cohere", "openai", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """`sentences` tells which sentences mean the same, and `fallback` answers by rule: neither ever needs a network."""
+
+    writer: Writer
+    condenser: Writer | None
+    embedder: Embedder | None
+    reranker: Reranker | None
+    sentences: Embedder | None
+    fallback: Writer
+
+
+class ModelPicker:
+    """Picks and opens; what is not used is not even loaded: each SDK takes a part of a second."""
+
+    def __init__(self, settings: Settings, stack: AsyncExitStack, catalog: Catalog) -> None:
+        self._settings = settings
+        self._stack = stack
+        self._catalog = catalog
+        self._local: LocalEmbedder | None = None
+        self._cohere: CohereClient | None = None
+        self._openai: OpenAIClient | None = None
+
+    async def models(self, cache: Path) -> Models:
+        """`cache` is where the local reranker keeps its vectors. Raises BadSetting for what lacks its key, ModelError."""
+        embedder = await self._embedder()
+        sentences = Remembering(await self._local_embedder()) if self._settings.models.embedder != "none" else None
+        fallback = ExtractiveWriter(sentences)
+        writer, condenser = await self._writer() or fallback, await self._condenser()
+        return Models(writer, condenser, embedder, await self._reranker(cache), sentences, fallback)
+
+    async def _writer(self) -> Writer | None:
+        table = self._settings.models
+        provider = chosen(self._settings, "models.writer", table.writer)
+        return await self._model(provider, table.cohere_writer, table.openai_writer)
+
+    async def _condenser(self) -> Writer | None:
+        """A cheaper model will do for one sentence (R7)."""
+        table = self._settings.models
+        named = table.writer if table.condenser == "auto" else table.condenser
+        provider = chosen(self._settings, "models.condenser", named)
+        return await self._model(provider, table.cohere_condenser, table.openai_condenser or table.openai_writer)
+
+    async def _model(self, provider: Provider, of_cohere: str, of_openai: str) -> Writer | None:
+        tokens = self._settings.models.context_tokens
+        if provider == "cohere":
+            from rag.models.cohere.writer import CONTEXT_TOKENS, CohereWriter  # noqa: PLC0415 - see above
+
+            return CohereWriter(await self._cohere_client(), of_cohere, context_tokens=tokens or CONTEXT_TOKENS)
+        if provider == "openai":
+            from rag.models.openai_compatible.writer import OpenAIWriter  # noqa: PLC0415
+
+            is_openai = not self._settings.openai_base_url
+            return OpenAIWriter(await self._openai_client(), of_openai, is_openai=is_openai, context_tokens=tokens)
+        return None
+
+    async def _embedder(self) -> Embedder | None:
+        table = self._settings.models
+        if table.embedder == "none":
+            return None
+        provider = chosen(self._settings, "models.embedder", table.embedder)
+        if provider == "cohere":
+            from rag.models.cohere.embedder import CohereEmbedder  # noqa: PLC0415
+
+            return CohereEmbedder(await self._cohere_client(), table.cohere_embedder, table.dimension)
+        return await self._openai_embedder() if provider == "openai" else await self._local_embedder()
+
+    async def _openai_embedder(self) -> Embedder:
+        """What no setting and no list tells of a model's vectors is found out once, and then remembered."""
+        from rag.models.openai_compatible.embedder import KNOWN, OpenAIEmbedder, dimension_of  # noqa: PLC0415
+
+        client, table = await self._openai_client(), self._settings.models
+        if table.dimension:
+            return OpenAIEmbedder(client, table.openai_embedder, table.dimension, chosen=table.openai_embedder in KNOWN)
+        known = KNOWN.get(table.openai_embedder)
+        if known is None:
+            key = f"dimension openai/{table.openai_embedder}"
+            remembered = await self._catalog.remembered(key)
+            known = int(str(remembered["dimension"])) if remembered else await dimension_of(client, table.openai_embedder)
+            await self._catalog.remember(key, {"dimension": known})
+        return OpenAIEmbedder(client, table.openai_embedder, known)
+
+    async def _reranker(self, cache: Path) -> Reranker | None:
+        """Where the local one is not installed, `auto` does without and `local` is an error."""
+        named = self._settings.retrieval.reranker
+        if named == "cohere" or (named == "auto" and self._settings.cohere_api_key):
+            from rag.models.cohere.reranker import CohereReranker  # noqa: PLC0415
+
+            return CohereReranker(await self._cohere_client("retrieval.reranker"), self._settings.models.cohere_reranker)
+        if named == "local" and not LocalReranker.available():
+            raise BadSetting(
+                "retrieval.reranker is 'local', and the local reranker is not installed: it exists for Linux and macOS on arm64. "
+                "Set it to 'auto' or 'none'."
+            )
+        if named == "none" or not LocalReranker.available():
+            return None
+        return await self._stack.enter_async_context(LocalReranker(cache))
+
+    async def _local_embedder(self) -> LocalEmbedder:
+        if self._local is None:
+            local = LocalEmbedder(processes=self._settings.indexing.embedders)
+            self._local = await self._stack.enter_async_context(local)
+        return self._local
+
+    async def _cohere_client(self, named: str = "models") -> CohereClient:
+        if self._cohere is None:
+            from rag.models.cohere.client import open_client  # noqa: PLC0415
+
+            key = cohere_key(self._settings, named)
+            self._cohere = await self._stack.enter_async_context(open_client(key, self._settings.cohere_api_url))
+        return self._cohere
+
+    async def _openai_client(self) -> OpenAIClient:
+        if self._openai is None:
+            from rag.models.openai_compatible.client import open_client  # noqa: PLC0415
+
+            secret = self._settings.openai_api_key
+            key = secret.get_secret_value() if secret else ""
+            self._openai = await self._stack.enter_async_context(open_client(key, self._settings.openai_base_url))
+        return self._openai
+
+
+def chosen(settings: Settings, setting: str, named: str) -> Provider:
+    """Whose model it is, "" for one that comes with Footnote. Raises BadSetting where its key is not set."""
+    if named == "cohere":
+        cohere_key(settings, setting)
+        return "cohere"
+    has_openai = bool(settings.openai_api_key or settings.openai_base_url)
+    if named == "openai":
+        if not has_openai:
+            raise BadSetting(f"{setting} is 'openai', and neither OPENAI_API_KEY nor OPENAI_BASE_URL is set. Set one of them.")
+        return "openai"
+    if named != "auto":
+        return ""
+    return "cohere" if settings.cohere_api_key else "openai" if has_openai else ""
+
+
+def cohere_key(settings: Settings, setting: str) -> str:
+    if settings.cohere_api_key is None:
+        raise BadSetting(f"{setting} is 'cohere', and COHERE_API_KEY is not set. Set it, or choose another one.")
+    return settings.cohere_api_key.get_secret_value()
