@@ -43,7 +43,8 @@ class Host:
 
     @property
     def shown(self) -> str:
-        return f"{'https' if self.secure else 'http'}://{self.name}:{self.port}"
+        name = f"[{self.name}]" if ":" in self.name else self.name
+        return f"{'https' if self.secure else 'http'}://{name}:{self.port}"
 
 
 def rest_host(settings: WeaviateSettings) -> Host:

@@ -6,10 +6,12 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+import httpx
 from weaviate import use_async_with_custom
 from weaviate.classes.config import Configure, ConsistencyLevel, DataType, Property, Tokenization, VectorDistances
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 from weaviate.config import GrpcConfig
+from weaviate.exceptions import UnexpectedStatusCodeError
 
 from rag.errors import BadSetting, StoreError
 from storage.lexical_list import K1, B
@@ -147,23 +149,41 @@ async def connected(settings: WeaviateSettings) -> AsyncIterator[Server]:
     client = _client(settings)
     server = Server(client, settings)
     try:
+        await check_version(settings)
         await server.read(client.connect, seconds=_CONNECTING)
-        await check_version(server)
         yield server
     finally:
         await asyncio.shield(client.close())
 
 
-async def check_version(server: Server) -> str:
-    """The server's version. What this needs of it is in every one since 1.32: no module of the server is used."""
-    found = str((await server.read(server.client.get_meta)).get("version", ""))
+async def check_version(settings: WeaviateSettings) -> str:
+    """The server's version. What is needed of it is in every one since 1.32: no module of the server is used.
+
+    Asked without the client, which fails in many ways on whatever is no Weaviate, or an old one. Raises as `connected` does.
+    """
+    shown = rest_host(settings).shown
+    found = await Calls(shown, settings.search_seconds, settings.search_patience)(lambda: _version(settings))
     parts = found.split(".")
-    if not all(part.isdigit() for part in parts[:2]) or tuple(map(int, parts[:2])) < OLDEST:
-        raise StoreError(
-            f"Weaviate at {rest_host(server.settings).shown} is version {found or 'unknown'}, and Footnote needs "
-            f"{'.'.join(map(str, OLDEST))} or newer. Install a newer one."
-        )
+    if len(parts) < len(OLDEST) or not all(part.isdigit() for part in parts[:2]):
+        raise StoreError(f"What answers at {shown} is not Weaviate. Check WEAVIATE_URL.")
+    if tuple(map(int, parts[:2])) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise StoreError(f"Weaviate at {shown} is version {found}, and Footnote needs {oldest} or newer. Install a newer one.")
     return found
+
+
+async def _version(settings: WeaviateSettings) -> str:
+    headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+    async with httpx.AsyncClient(headers=headers, timeout=settings.search_seconds) as http:
+        response = await http.get(f"{rest_host(settings).shown}/v1/meta")
+    if response.status_code == httpx.codes.NOT_FOUND:
+        return ""
+    if response.status_code != httpx.codes.OK:
+        raise UnexpectedStatusCodeError("meta", response)
+    try:
+        return str(response.json()["version"])
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 def _client(settings: WeaviateSettings) -> WeaviateAsyncClient:
