@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rag.types import Place, Question
 
 Kind: TypeAlias = Literal["question", "command", "button", "suggestion"]
-Refusal: TypeAlias = Literal["bot", "outsider", "guest", "channel", "not an admin"]
+Refusal: TypeAlias = Literal["bot", "outsider", "guest", "shared", "channel", "not an admin"]
 MINUTE = 60.0
 
 
@@ -36,6 +36,7 @@ class Asker:
     bot: bool = False
     outsider: bool = False
     guest: bool = False
+    shared: bool = False  # others than the workspace's own people read along
     parent: str = ""  # the channel that a thread stands in, where that has an id of its own
 
 
@@ -43,15 +44,17 @@ def authorize(rules: Rules, asker: Asker, kind: Kind) -> Refusal | None:
     """Why not; None where it may be done. An asker of whom nothing is known is nobody, and is refused."""
     if asker.bot or not asker.person:
         return "bot"
-    if asker.outsider and not rules.outsiders:
-        return "outsider"
-    if asker.guest and not rules.guests:
-        return "guest"
+    strangers: tuple[tuple[bool, Refusal], ...] = (
+        (asker.outsider and not rules.outsiders, "outsider"),
+        (asker.guest and not rules.guests, "guest"),
+        (asker.shared and not rules.outsiders, "shared"),
+    )
+    if found := next((why for holds, why in strangers if holds), None):
+        return found
     if kind == "command":
         return None if asker.admin or asker.person in rules.admins else "not an admin"
-    if rules.channels and not asker.place.direct and not {asker.place.channel, asker.parent} & rules.channels:
-        return "channel"
-    return None
+    named = not rules.channels or asker.place.direct or {asker.place.channel, asker.parent} & rules.channels
+    return None if named else "channel"
 
 
 def refused(why: Refusal, said: str) -> str:
@@ -61,6 +64,7 @@ def refused(why: Refusal, said: str) -> str:
         "bot": "",
         "outsider": told.outsider,
         "guest": told.guest,
+        "shared": told.shared,
         "channel": told.not_here,
         "not an admin": told.not_admin,
     }[why]

@@ -23,6 +23,9 @@ class Words(NamedTuple):
     guest: str
     not_admin: str
     not_here: str
+    shared: str
+    invite: str
+    looking: str
 
 
 _WORDS = {
@@ -39,6 +42,9 @@ _WORDS = {
         "I do not answer guests here.",
         "Only admins may do this.",
         "I am not to be asked here.",
+        "People of other companies read along here, so I do not answer in this channel.",
+        "Please invite me to this channel first; then I can answer here.",
+        "Looking in the documents …",
     ),
     "de": Words(
         "Bei mir ist etwas schiefgegangen, deshalb konnte ich nicht antworten. Bitte frag gleich noch einmal.",
@@ -53,6 +59,9 @@ _WORDS = {
         "Gästen antworte ich hier nicht.",
         "Das dürfen nur Admins.",
         "Hier darf man mich nichts fragen.",
+        "Hier lesen Leute anderer Firmen mit, deshalb antworte ich in diesem Kanal nicht.",
+        "Bitte lade mich zuerst in diesen Kanal ein, dann kann ich hier antworten.",
+        "Ich schaue in den Dokumenten nach …",
     ),
     "fr": Words(
         "Un problème est survenu de mon côté et je n'ai pas pu répondre. Merci de redemander dans un instant.",
@@ -67,6 +76,9 @@ _WORDS = {
         "Je ne réponds pas aux invités ici.",
         "Seuls les administrateurs peuvent faire cela.",
         "On ne peut pas me poser de questions ici.",
+        "Des personnes d'autres entreprises lisent ici, je ne réponds donc pas dans ce canal.",
+        "Invitez-moi d'abord dans ce canal, je pourrai alors y répondre.",
+        "Je cherche dans les documents …",
     ),
     "es": Words(
         "Algo salió mal de mi lado y no pude responder. Vuelve a preguntar en un momento.",
@@ -81,6 +93,9 @@ _WORDS = {
         "Aquí no respondo a invitados.",
         "Solo los administradores pueden hacer esto.",
         "Aquí no se me puede preguntar.",
+        "Aquí leen personas de otras empresas, así que no respondo en este canal.",
+        "Invítame primero a este canal y podré responder aquí.",
+        "Buscando en los documentos …",
     ),
     "pt": Words(
         "Algo deu errado do meu lado e não consegui responder. Pergunte de novo daqui a pouco.",
@@ -95,6 +110,9 @@ _WORDS = {
         "Não respondo a convidados aqui.",
         "Só administradores podem fazer isso.",
         "Não posso responder aqui.",
+        "Aqui leem pessoas de outras empresas, por isso não respondo neste canal.",
+        "Convide-me primeiro para este canal; então poderei responder aqui.",
+        "Procurando nos documentos …",
     ),
     "it": Words(
         "Qualcosa è andato storto da parte mia e non ho potuto rispondere. Riprova tra un momento.",
@@ -109,6 +127,9 @@ _WORDS = {
         "Qui non rispondo agli ospiti.",
         "Solo gli amministratori possono farlo.",
         "Qui non si può chiedermi nulla.",
+        "Qui leggono persone di altre aziende, quindi non rispondo in questo canale.",
+        "Invitami prima in questo canale, poi potrò rispondere qui.",
+        "Cerco nei documenti …",
     ),
     "zh": Words(
         "我这边出了点问题，没能回答。请稍后再问一次。",
@@ -123,6 +144,9 @@ _WORDS = {
         "我在这里不回答访客的问题。",
         "只有管理员可以这样做。",
         "这里不能向我提问。",
+        "这个频道有其他公司的人，所以我不在这里回答。",
+        "请先邀请我加入这个频道，然后我就能在这里回答。",
+        "正在查找文档……",
     ),
     "ja": Words(
         "こちらで問題が発生し、お答えできませんでした。少し後でもう一度お尋ねください。",
@@ -137,6 +161,9 @@ _WORDS = {
         "ここではゲストの方にはお答えしません。",
         "管理者のみが行えます。",
         "ここでは質問にお答えできません。",
+        "ここは他社の方も見ているため、このチャンネルではお答えしません。",
+        "まずこのチャンネルに招待してください。そうすればここでお答えできます。",
+        "文書を調べています…",
     ),
 }
 

@@ -319,6 +319,14 @@ class Inbox(Protocol):
         """Whether something was asked in this thread before."""
         ...
 
+    async def askers(self, thread: Thread) -> frozenset[str]:
+        """Who asked something in this thread; nobody where people talk among themselves since (`hush`)."""
+        ...
+
+    async def hush(self, thread: Thread) -> None:
+        """People talk among themselves there, until one of them asks us again."""
+        ...
+
     async def tally(self, thread: Thread, person: str, *, seconds: float) -> Tally:
         """How much was asked in these last seconds. What got only a notice does not count."""
         ...

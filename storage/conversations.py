@@ -169,7 +169,7 @@ def _named(table: Table, names: Mapping[str, str]) -> dict[str, Any]:
 
 # Which value stands in which column; a value that stands in several places is sent once.
 _PLACE = {"platform": "at_platform", "workspace": "at_workspace", "channel": "at_channel"}
-_THREAD = _PLACE | {"id": "thread_key", "direct": "at_direct", "thread": "thread_own_id", "last_at": "now"}
+_THREAD = _PLACE | {"id": "thread_key", "direct": "at_direct", "thread": "thread_own_id", "last_at": "now", "quiet": "spoken"}
 _OF = {"thread_id": "thread_key", "question_id": "question_key"}
 _QUESTION = _PLACE | {
     "id": "question_key",
@@ -223,6 +223,7 @@ def _thread_values(thread: Thread, now: datetime) -> dict[str, object]:
         "at_direct": place.direct,
         "thread_own_id": well_formed(thread.id),
         "now": now,
+        "spoken": False,
     }
 
 

@@ -12,11 +12,13 @@ from storage.columns import new_id
 from storage.conversations import thread_key
 from storage.inbox_rows import (
     ANSWER,
+    ASKERS,
     FINISH,
     FORGET_ANSWER,
     FORGET_TURNS,
     HAND_BACK,
     HELD,
+    HUSH,
     LOCK,
     MET,
     POSTS,
@@ -143,9 +145,18 @@ class DatabaseInbox:
 
         return await self._database.write(work)
 
+    async def askers(self, thread: Thread) -> frozenset[str]:
+        asked = {"thread": thread_key(thread)}
+        rows = await self._database.read(lambda connection: connection.execute(ASKERS, asked).all())
+        return frozenset(row.person for row in rows)
+
     async def met(self, thread: Thread) -> bool:
         asked = {"thread": thread_key(thread)}
         return await self._database.read(lambda connection: connection.execute(MET, asked).first() is not None)
+
+    async def hush(self, thread: Thread) -> None:
+        asked = {"of_thread": thread_key(thread)}
+        await self._database.write(lambda connection: connection.execute(HUSH, asked), single=True)
 
     async def tally(self, thread: Thread, person: str, *, seconds: float) -> Tally:
         query = tally_of(thread, person, seconds)

@@ -112,12 +112,21 @@ FORGET_TURNS = delete(turns).where(
 POSTS = select(posts.c.message, posts.c.open).where(posts.c.question_id == bindparam("question")).order_by(posts.c.id)
 UNNOTE = delete(posts).where(posts.c.question_id == bindparam("question"), posts.c.message == bindparam("shown"))
 UNJUDGE = delete(feedback).where(feedback.c.answer_id == bindparam("answer"), feedback.c.person == bindparam("who"))
+ASKERS = (
+    select(questions.c.person)
+    .join(threads, threads.c.id == questions.c.thread_id)
+    .where(_OF_THREAD, threads.c.quiet.is_(False))
+    .distinct()
+)
 MET = select(questions.c.id).where(_OF_THREAD).limit(1)
+HUSH = update(threads).where(threads.c.id == bindparam("of_thread")).values(quiet=True)
 
 
 def thread_upsert(dialect: str) -> Upsert:
     row = insert(threads, dialect)
-    return row.on_conflict_do_update(index_elements=[threads.c.id], set_={"last_at": row.excluded.last_at})
+    return row.on_conflict_do_update(
+        index_elements=[threads.c.id], set_={"last_at": row.excluded.last_at, "quiet": row.excluded.quiet}
+    )
 
 
 def post_upsert(dialect: str) -> Executable:
@@ -199,6 +208,7 @@ def thread_row(thread: Thread, now: datetime) -> dict[str, object]:
         "direct": place.direct,
         "thread": thread.id,
         "last_at": now,
+        "quiet": False,
     }
 
 

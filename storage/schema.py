@@ -52,6 +52,7 @@ threads = Table(
     Column("direct", Boolean, nullable=False),
     Column("thread", Text, nullable=False),
     Column("last_at", Utc, nullable=False, index=True),
+    Column("quiet", Boolean, nullable=False, default=False),  # people talk among themselves there
     sqlite_with_rowid=False,
 )
 

@@ -51,7 +51,7 @@ _SHOWN = {
 _DOCUMENT = {"document": "leave.md", "stamp": "s", "digest": "d", "title": "Leave", "link": "l", "passages": 3, "error": ""}
 _TURN = {"role": "user", "speaker": "Ann", "text": "How many?", "bases": "[]", "said_at": _SAID}
 _ROWS: tuple[tuple[str, dict[str, object]], ...] = (
-    ("threads", {**_CHANNEL, "id": _THREAD, "direct": False, "thread": "100.1", "last_at": _SAID}),
+    ("threads", {**_CHANNEL, "id": _THREAD, "direct": False, "thread": "100.1", "last_at": _SAID, "quiet": False}),
     ("questions", {**_CHANNEL, **_ASKED, **_CLAIM, "id": _QUESTION, "thread_id": _THREAD}),
     ("turns", {**_OF, **_TURN}),
     ("turns", {**_OF, **_TURN, "role": "assistant", "speaker": "", "text": "Five [1].", "bases": '["handbook"]'}),

@@ -27,7 +27,16 @@ def inbox(database: Database) -> Inbox:
 
 def question(message: str = "100.1", *, thread: Thread = THREAD, text: str = "How many days?", after: float = 0.0) -> Question:
     return Question(
-        "", thread, text, "Ann", ("staff",), "U1", message, reply_to='{"team":"T1"}', base="api", asked_at=NOW + timedelta(seconds=after)
+        "",
+        thread,
+        text,
+        "Ann",
+        ("staff",),
+        "U1",
+        message,
+        reply_to='{"team":"T1"}',
+        base="api",
+        asked_at=NOW + timedelta(seconds=after),
     )
 
 
@@ -349,7 +358,13 @@ async def test_what_was_asked_lately_is_counted_by_person_place_thread_and_day(i
     assert await inbox.tally(THREAD, "U1", seconds=60) == Tally(person=2, place=2, thread=3, today=3)
 
 
-async def test_a_thread_is_met_once_something_was_asked_in_it(inbox: Inbox) -> None:
+async def test_a_thread_has_askers_and_none_while_people_talk_among_themselves(inbox: Inbox) -> None:
     assert not await inbox.met(THREAD)
+    assert await inbox.askers(THREAD) == frozenset()
     await claimed(inbox)
+    assert await inbox.askers(THREAD) == {"U1"}
+    await inbox.hush(THREAD)
+    assert await inbox.askers(THREAD) == frozenset()
     assert await inbox.met(THREAD)
+    await inbox.claim(replace(question("100.2"), person="U2"))
+    assert await inbox.askers(THREAD) == {"U1", "U2"}

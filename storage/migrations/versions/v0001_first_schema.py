@@ -107,6 +107,7 @@ def _threads() -> None:
         sa.Column("direct", sa.Boolean(), nullable=False),
         sa.Column("thread", sa.Text(), nullable=False),
         sa.Column("last_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("quiet", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_threads")),
         sqlite_with_rowid=False,
     )
