@@ -16,7 +16,7 @@ from storage.weaviate_index.address import WeaviateSettings, grpc_host, rest_hos
         ("https://w.example.com", "grpc.example.com", "https://w.example.com:443", "https://grpc.example.com:443"),
         ("https://w.example.com", "http://inside:50051", "https://w.example.com:443", "http://inside:50051"),
         ("a1.c0.gcp.weaviate.cloud", "", "https://a1.c0.gcp.weaviate.cloud:443", "https://grpc-a1.c0.gcp.weaviate.cloud:443"),
-        ("http://[::1]:8080", "", "http://::1:8080", "http://::1:50051"),
+        ("http://[::1]:8080", "", "http://[::1]:8080", "http://[::1]:50051"),
         (" http://weaviate ", "weaviate", "http://weaviate:80", "http://weaviate:50051"),
     ],
 )

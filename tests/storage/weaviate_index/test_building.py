@@ -1,4 +1,4 @@
-"""What a run does to Weaviate: builds behind an alias, counted before the switch; what a killed run leaves; what is removed when."""
+"""What a run does to Weaviate: builds behind an alias, counted before the switch; what a killed run leaves; what goes when."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ NARROW = Signature("another embedder", DIMENSION // 2, "splitting", "lexical")
 
 def narrow(vector: Vector) -> Vector:
     half = np.frombuffer(vector, "<f4")[: DIMENSION // 2]
-    return (half / np.linalg.norm(half)).astype("<f4").tobytes()
+    return bytes((half / np.linalg.norm(half)).astype("<f4"))
 
 
 def narrowed(passages: Sequence[Indexed]) -> list[Indexed]:
@@ -102,9 +102,8 @@ async def test_a_build_that_nobody_goes_on_with_is_removed(
     assert await collections(client, weaviate_settings) == {live}
 
 
-async def test_a_question_embedded_for_the_build_before_is_answered_from_it_while_it_stands(
-    index: WeaviateIndex, no_grace: None
-) -> None:
+@pytest.mark.usefixtures("no_grace")
+async def test_a_question_embedded_for_the_build_before_is_answered_from_it_while_it_stands(index: WeaviateIndex) -> None:
     await fill(index, indexed("a", "leave"), indexed("b", "pay"))
     await fill(index, narrowed(indexed("a", "leave")), signature=NARROW)
 

@@ -3,13 +3,14 @@
 import asyncio
 import inspect
 import time
+from collections.abc import Iterator
 
-import grpc
+import grpc  # type: ignore[import-untyped] # it has no types
 import httpx
 import pytest
 import weaviate.exceptions as theirs
 from grpc import StatusCode
-from grpc.aio import AioRpcError, Metadata, UsageError
+from grpc.aio import AioRpcError, Metadata, UsageError  # type: ignore[import-untyped] # as above
 
 from rag.errors import StoreError, StoreUnavailable
 from storage.weaviate_index.calls import SDK_ERRORS, Calls, CollectionGone
@@ -112,9 +113,7 @@ async def test_a_connection_that_breaks_is_one_of_ours(error: httpx.HTTPError) -
     assert isinstance(await raised(error), StoreUnavailable)
 
 
-@pytest.mark.parametrize(
-    "error", [httpx.InvalidURL("no"), httpx.TooManyRedirects("no"), httpx.DecodingError("no"), UsageError("no")]
-)
+@pytest.mark.parametrize("error", [httpx.InvalidURL("no"), httpx.TooManyRedirects("no"), httpx.DecodingError("no"), UsageError()])
 async def test_other_errors_of_the_libraries_beneath_are_ours_too(error: Exception) -> None:
     assert type(await raised(error)) is StoreError
 
@@ -146,7 +145,7 @@ async def test_a_collection_that_is_gone_is_told_apart() -> None:
 
 
 async def test_a_call_is_made_again_until_the_server_is_back() -> None:
-    answers = iter([httpx.ConnectError("no"), failed(StatusCode.UNAVAILABLE), "here"])
+    answers: Iterator[Exception | str] = iter([httpx.ConnectError("no"), failed(StatusCode.UNAVAILABLE), "here"])
 
     async def make() -> str:
         answer = next(answers)
