@@ -24,7 +24,7 @@ FALSE_ANSWERS = 0.1
 SCALE = "relevance/2"  # changes whenever the same passage gets another relevance: thresholds of another scale mean nothing
 # Thresholds right for bases of many kinds lie between these. What off-topic questions tell of a base is rough: those of a few
 # documents share no word with them, those about everything answer some.
-ROUGH = (0.25, 0.42)
+ROUGH = (0.3, 0.42)
 CHANGED = 0.1  # a base that grew or shrank by more than this share is calibrated anew
 
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from rag.types import Candidate
 
 _FEWEST_OWN = 1.5  # one word says too little by itself
-_UNKNOWN = 0.7  # what the words never say: a question of one word, or of common ones, is never wholly found
+_UNKNOWN = 0.9  # what the words never say: a question of one word, or of common ones, is never wholly found
 _CHARACTER = 0.5  # of a word
+_ANY = 0.3  # what a word tells however common it is: that the question is about the subject at all
 
 
 class Word(NamedTuple):
@@ -107,7 +108,8 @@ def _weights(parts: Sequence[Part], held: Mapping[frozenset[str], set[int]], can
         for at in held[matched]:
             counts[at] += times
     size = near.total()
-    return [part.size * math.sqrt(math.log1p((size - n + 0.5) / (n + 0.5))) for part, n in zip(parts, counts, strict=True)]
+    rarity = [math.sqrt(math.log1p((size - n + 0.5) / (n + 0.5))) for n in counts]
+    return [part.size * (_ANY + rare) for part, rare in zip(parts, rarity, strict=True)]
 
 
 def _asked(parts: Sequence[Part], weights: Sequence[float], held: Mapping[frozenset[str], set[int]]) -> dict[frozenset[str], float]:
