@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _AHEAD = 2  # batches at a time for each worker, so that none waits for this process
 _BATCH_TEXTS = 16
+_FEW_TEXTS = 4  # fewer at once cost more each
 _BATCH_CHARACTERS = 16_000  # about 0.2 s of work, so that a run's last batches end together
 
 
@@ -72,8 +73,10 @@ class Packer:
                 self._under_way.add(task)
 
     def _next_batch(self) -> list[_Item]:
-        """In order; small enough that what is left occupies every worker."""
-        most = max(1, min(_BATCH_TEXTS, -(-len(self._waiting) // self.workers.processes)))
+        """In order; the fewer are left, the smaller, so that all workers are busy to the end and end together."""
+        left = len(self._waiting)
+        shared = -(-left // (_AHEAD * self.workers.processes))
+        most = min(_BATCH_TEXTS, max(shared, min(_FEW_TEXTS, -(-left // self.workers.processes))))
         batch: list[_Item] = []
         characters = 0
         while self._waiting and len(batch) < most and characters < _BATCH_CHARACTERS:
