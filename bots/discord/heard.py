@@ -14,7 +14,7 @@ from bots.discord.places import is_help_post
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-Why: TypeAlias = Literal["mention", "reply", "direct", "follow-up", "post"]
+Why: TypeAlias = Literal["mention", "reply", "direct", "follow-up", "aside", "post"]
 
 _MENTIONS = re.compile(r"<@[!&]?\d+>")
 _SAID = (discord.MessageType.default, discord.MessageType.reply)
@@ -34,7 +34,8 @@ class Hearing:
 def meant(message: discord.Message, me: discord.ClientUser, hearing: Hearing) -> Why | None:
     """Why a message is for us; None where it is not. A mention of everyone or of a role is none of us.
 
-    "follow-up" says: in a thread, without a mention; whether it is one of ours is for the caller to know.
+    "follow-up" says: in a thread, without a mention; whether it is one of ours is for the caller to know. "aside" is said
+    there to somebody else.
     """
     if message.author.id == me.id or message.type not in _SAID or not _may_ask(message, hearing):
         return None
@@ -55,8 +56,8 @@ def _uncalled(message: discord.Message, me: discord.ClientUser, hearing: Hearing
     room = message.channel
     if is_help_post(room) and message.id == room.id:
         return "post" if str(getattr(room, "parent_id", "")) in hearing.forums else None
-    if hearing.follow_ups and isinstance(room, discord.Thread) and not _talks_to_others(message, me):
-        return "follow-up"
+    if hearing.follow_ups and isinstance(room, discord.Thread):
+        return "aside" if _talks_to_others(message, me) else "follow-up"
     return None
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rag.types import Question
 
 PLATFORM = "discord"
+THREAD_NAME = 100  # characters
 
 Room: TypeAlias = "discord.abc.MessageableChannel | discord.interactions.InteractionChannel"
 
@@ -65,3 +66,11 @@ def refusal(room: Room) -> str:
             return "the thread is locked"
         return "" if held.view_channel and held.send_messages_in_threads else "Send Messages in Threads is missing"
     return "" if held.view_channel and held.send_messages else "Send Messages is missing"
+
+
+def roles_of(who: discord.User | discord.Member) -> tuple[str, ...]:
+    return tuple(str(role.id) for role in who.roles) if isinstance(who, discord.Member) else ()
+
+
+def thread_name(text: str) -> str:
+    return " ".join(text.split())[:THREAD_NAME].strip() or "Question"

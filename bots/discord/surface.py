@@ -6,17 +6,19 @@ import io
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import discord
 
 from bots.delivery import Found, Notice, Part
 from bots.discord import buttons, history, render
 from bots.discord.failing import TokenDead, delivering
-from bots.discord.places import ReplyTo
+from bots.discord.places import ReplyTo, thread_name
 from bots.discord.sending import ByChannel, ways
 from rag.errors import DeliveryError, PostImpossible
 from rag.types import Post
+
+Threads: TypeAlias = Literal["offer", "always", "never"]
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -41,12 +43,13 @@ class Content:
 
 
 class DiscordSurface:
-    pace = PACE
     status_seconds = TYPING
 
-    def __init__(self, client: discord.Client, *, offer_thread: bool = True) -> None:
+    def __init__(self, client: discord.Client, *, threads: Threads = "offer") -> None:
+        """`threads` says whether an answer in a channel gets one: by a button, at once, or not at all."""
         self._client = client
-        self._offer_thread = offer_thread
+        self._threads = threads
+        self.pace = PACE
         self._busy: dict[int, float] = {}  # a room, and until when no draft is shown there
         self._of: dict[str, int] = {}  # how many messages a question's answer has
 
@@ -101,9 +104,10 @@ class DiscordSurface:
             return str(reply_to.response)
         nonce = f"{question.id}.{part.n}.{part.of}"[-NONCE:]
         asked = int(question.message or 0) if part.n == 1 else 0
-        return str(
-            await self._by(reply_to, lambda way: way.send(nonce, asked, **self._sent(question, message), suppress_embeds=True))
-        )
+        sent = {**self._sent(question, message), "suppress_embeds": True}
+        post = str(await self._by(reply_to, lambda way: way.send(nonce, asked, **sent)))
+        await self._ended(question, post, message)
+        return post
 
     async def edit(self, question: Question, post: str, message: Content, part: Part) -> None:
         self._of[question.id] = part.of
@@ -111,6 +115,7 @@ class DiscordSurface:
         file = changed.pop("file", None)
         changed["attachments"] = [file] if file else []
         await self._by(ReplyTo.of(question), lambda way: way.edit(int(post), **changed))
+        await self._ended(question, post, message)
 
     async def remove(self, question: Question, post: str) -> None:
         await self._by(ReplyTo.of(question), lambda way: way.delete(int(post)))
@@ -158,21 +163,27 @@ class DiscordSurface:
         if self._busy.get(reply_to.room, 0.0) > now:
             return False
         self._busy = {room: until for room, until in self._busy.items() if until > now}
-        self._busy[reply_to.room] = now + PACE
+        self._busy[reply_to.room] = now + self.pace
         return True
 
     def _sent(self, question: Question, message: Content) -> dict[str, Any]:
         sent: dict[str, Any] = {"content": message.text}
         if message.last:
-            sent["view"] = buttons.below(question.id, thread=self._may_offer_thread(question))
+            sent["view"] = buttons.below(question.id, thread=self._threads == "offer" and self._may_have_thread(question))
         if message.file:
             sent["file"] = _file(message)
         return sent
 
-    def _may_offer_thread(self, question: Question) -> bool:
+    def _may_have_thread(self, question: Question) -> bool:
         reply_to = ReplyTo.of(question)
-        room = self._client.get_channel(reply_to.room)
-        return self._offer_thread and not reply_to.private and isinstance(room, discord.TextChannel)
+        return not reply_to.private and isinstance(self._client.get_channel(reply_to.room), discord.TextChannel)
+
+    async def _ended(self, question: Question, post: str, message: Content) -> None:
+        """Best effort: a thread that is there already is the one that is wanted."""
+        room = self._client.get_channel(ReplyTo.of(question).room)
+        if message.last and self._threads == "always" and self._may_have_thread(question) and isinstance(room, discord.TextChannel):
+            with suppress(DeliveryError), delivering():
+                await room.get_partial_message(int(post)).create_thread(name=thread_name(question.text), auto_archive_duration=1440)
 
 
 class Draft:

@@ -13,6 +13,7 @@ from tests.fakes.discord.state import (
     DIRECT,
     FORUM,
     HISTORY,
+    LOADING,
     MANAGE_THREADS,
     PUBLIC_THREAD,
     PUBLIC_THREADS,
@@ -149,6 +150,7 @@ async def edit(discord: FakeDiscord, request: web.Request, sent: Sent) -> web.Re
     old = discord.clock.now() - at(message.id) > limits.EDITABLE_SECONDS
     if old and len([when for when in message.edits if discord.clock.now() - when < limits.EDITABLE_SECONDS]) >= limits.OLD_EDITS:
         raise Refused(30046)
+    message.flags &= ~LOADING
     await discord.change(message, sent.body, sent)
     return as_json(message.as_json())
 

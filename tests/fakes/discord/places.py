@@ -221,9 +221,8 @@ class Person:
         """In a channel (#general unless another is named), or as a reply. `@Name` mentions."""
         discord = self.place.discord
         where = channel or (to.channel if to else self.place.general)
-        message = Message(
-            snowflake(discord.clock.now()), where, self.user, self._written(text), type=REPLY if to else DEFAULT, **more
-        )
+        more = {"type": REPLY if to else DEFAULT, **more}
+        message = Message(snowflake(discord.clock.now()), where, self.user, self._written(text), **more)
         message.mentions = [user for user in discord.users.values() if f"<@{user.id}>" in message.content]
         message.mention_everyone = bool(re.search(r"@(everyone|here)\b", text))
         message.mention_roles = re.findall(r"<@&(\d+)>", message.content)

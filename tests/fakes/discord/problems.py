@@ -10,6 +10,7 @@ from aiohttp import web
 if TYPE_CHECKING:
     from tests.fakes.discord.state import JSON
 
+NOTHING = 204
 SAID = {
     0: (401, "401: Unauthorized"),
     10003: (404, "Unknown Channel"),
@@ -53,7 +54,9 @@ def field(name: str, code: str, message: str) -> Refused:
 
 
 def as_json(body: object, *, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-    """discord.py wants exactly this content type, without a charset."""
+    """discord.py wants exactly this content type, without a charset, and none where there is nothing to read."""
+    if status == NOTHING:
+        return web.Response(status=status, headers={"Via": "1.1 fake", **(headers or {})})
     return web.Response(
         body=json.dumps(body).encode(),
         status=status,

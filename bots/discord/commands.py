@@ -1,0 +1,111 @@
+"""The commands that Discord shows, and what each does; they are told to Discord only when they changed (D1, D7, D10)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from logging import getLogger
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import discord
+from discord import app_commands
+
+from bots.discord.failing import TOKEN_DEAD
+from bots.discord.history import words_of
+from bots.discord.places import place_of, roles_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from bots.discord.listening import Listener
+    from rag.ports import Catalog
+    from rag.types import Place
+
+# The bases that may be asked for by name in a place, by a person with these roles.
+Choosable: TypeAlias = "Callable[[Place, Collection[str]], Sequence[str]]"
+
+log = getLogger(__name__)
+
+LONGEST = 6000  # characters of an option, as Discord takes them
+CHOICES = 25
+REMEMBERED = "discord.commands"
+
+
+class Tree(app_commands.CommandTree[Any]):
+    """Who may use a command is decided before any of it runs; what goes wrong in it is said to who used it."""
+
+    listener: Listener
+
+    async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
+        return await self.listener.may_use(interaction)
+
+    async def on_error(self, interaction: discord.Interaction, error: app_commands.AppCommandError, /) -> None:
+        cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
+        if isinstance(cause, discord.HTTPException) and cause.code in TOKEN_DEAD:
+            log.warning("an interaction was answered too late, so Discord shows that the app did not respond")
+            return
+        log.error("a command failed", exc_info=cause)
+        try:
+            told = "Something went wrong on my side. Please try again in a moment."
+            if interaction.response.is_done():
+                await interaction.edit_original_response(content=told)
+            else:
+                await interaction.response.send_message(told, ephemeral=True)
+        except discord.HTTPException as failed:
+            log.warning("who used a command could not be told that it failed: %s", failed.code)
+
+
+def add_asking(tree: Tree, choosable: Choosable, *, several: bool, direct: bool) -> None:
+    """`/ask`, and the same for a message. A choice of bases is offered only where there are `several`."""
+    contexts = app_commands.allowed_contexts(guilds=True, dms=direct)
+
+    async def suggested(interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        if interaction.channel is None:
+            return []
+        known = choosable(place_of(interaction.channel), roles_of(interaction.user))
+        found = [base for base in known if typed.lower() in base.lower()]
+        return [app_commands.Choice(name=base[:100], value=base) for base in found[:CHOICES]]
+
+    if several:
+
+        @tree.command(name="ask", description="Ask the documents, and get an answer with its sources.")
+        @contexts
+        @app_commands.describe(question="What do you want to know?", base="Where to look.", private="Only you see the answer.")
+        @app_commands.autocomplete(base=suggested)
+        async def ask_in(
+            interaction: discord.Interaction,
+            question: app_commands.Range[str, 1, LONGEST],
+            base: str = "",
+            private: bool = False,  # noqa: FBT001, FBT002 - an option of the command
+        ) -> None:
+            await tree.listener.asked(interaction, question, private=private, base=base)
+
+    else:
+
+        @tree.command(name="ask", description="Ask the documents, and get an answer with its sources.")
+        @contexts
+        @app_commands.describe(question="What do you want to know?", private="Only you see the answer.")
+        async def ask(
+            interaction: discord.Interaction,
+            question: app_commands.Range[str, 1, LONGEST],
+            private: bool = False,  # noqa: FBT001, FBT002 - an option of the command
+        ) -> None:
+            await tree.listener.asked(interaction, question, private=private)
+
+    @tree.context_menu(name="Ask the docs about this")
+    @contexts
+    async def ask_about(interaction: discord.Interaction, message: discord.Message) -> None:
+        assert interaction.client.user is not None  # noqa: S101 - logged in
+        await tree.listener.asked(interaction, words_of(message, interaction.client.user.id))
+
+
+async def synchronise(tree: Tree, catalog: Catalog, application: int) -> bool:
+    """Tell Discord of the commands if they are not those it was last told; whether it was told."""
+    payload = [command.to_dict(tree) for command in tree.get_commands()]
+    digest = hashlib.sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()
+    told = {"application": str(application), "digest": digest}
+    if await catalog.remembered(REMEMBERED) == told:
+        return False
+    await tree.sync()
+    await catalog.remember(REMEMBERED, told)
+    return True

@@ -1,0 +1,94 @@
+"""Footnote in a strict Discord, its answers scripted: everything between is real, discord.py and the database too."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import discord
+import pytest
+
+from bots.access import AskingLimits, LimitSettings, Rules
+from bots.desk import Desk, DeskSettings
+from bots.discord.app import App, connected
+from bots.discord.heard import Hearing
+from bots.discord.listening import Listener, ListenSettings
+from bots.discord.surface import DiscordSurface, Threads
+from storage.catalog import DatabaseCatalog
+from storage.conversations import DatabaseMemory
+from storage.database import Database
+from storage.inbox import DatabaseInbox
+from tests.fakes.discord import FakeDiscord
+from tests.fakes.surfaces import ScriptedCore
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
+
+    from bots.discord.commands import Choosable
+
+QUICK = DeskSettings(lease_seconds=1.0, sweep_seconds=0.1, drain_seconds=2.0, patience_seconds=1.0)
+
+
+class Bot:
+    """One process of Footnote, started as often as a test likes, always on the same database."""
+
+    def __init__(self, fake: FakeDiscord, database: Database) -> None:
+        self.fake = fake
+        self.inbox = DatabaseInbox(database)
+        self.memory = DatabaseMemory(database)
+        self.catalog = DatabaseCatalog(database)
+        self.core = ScriptedCore(self.memory)
+        self.rules = Rules()
+        self.hearing = Hearing()
+        self.limits = LimitSettings()
+        self.bases: Sequence[str] = ["handbook"]
+        self.choosable: Choosable = lambda _place, _roles: self.bases
+        self.threads: Threads = "offer"
+        self.pace = 0.05
+        self.app: App | None = None
+
+    @asynccontextmanager
+    async def running(self, **options: Any) -> AsyncIterator[Desk]:
+        app = App(
+            self.catalog,
+            self.choosable,
+            several=len(self.bases) > 1,
+            content=self.hearing.content,
+            direct=self.hearing.direct,
+            guild_ready_timeout=0.05,
+            **options,
+        )
+        surface = DiscordSurface(app, threads=self.threads)
+        surface.pace = self.pace
+        desk = Desk(
+            inbox=self.inbox,
+            memory=self.memory,
+            conversation=self.core,
+            surfaces={"discord": surface},
+            limits=AskingLimits(self.inbox, self.limits),
+            settings=QUICK,
+        )
+        app.listener = Listener(desk, self.inbox, ListenSettings(self.rules, self.hearing))
+        self.app = app
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(connected(app, self.fake.token, self.fake.api_url))
+            yield await stack.enter_async_context(desk)
+            app.stop_listening()
+
+
+@pytest.fixture
+async def fake(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FakeDiscord]:
+    """Ends with nothing sent that Discord's description forbids, no link that unfurls and nobody called."""
+    monkeypatch.setattr(discord.http.Route, "BASE", discord.http.Route.BASE)  # put back what the app changes
+    monkeypatch.setattr(discord.gateway.DiscordWebSocket, "DEFAULT_GATEWAY", discord.gateway.DiscordWebSocket.DEFAULT_GATEWAY)
+    async with FakeDiscord() as fake:
+        yield fake
+    assert (fake.offences, fake.previews) == ([], [])
+    assert [message.pinged for channel in fake.channels.values() for message in channel.messages if message.pinged] == []
+
+
+@pytest.fixture
+async def bot(fake: FakeDiscord, tmp_path: Path) -> AsyncIterator[Bot]:
+    async with Database(f"sqlite:///{tmp_path}/footnote.db") as database:
+        yield Bot(fake, database)
