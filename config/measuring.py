@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import time
+import uuid
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 TERMINAL = Place("terminal")
 
 
-BASE = "evaluation"
 DEPTH = 20  # passages: enough for ten documents
 AT_ONCE = 8  # questions: enough to keep the model workers busy
 NO_HURRY = 3600.0  # seconds: what the reranker thinks is measured, not how fast it thinks
@@ -46,6 +46,8 @@ class Exam:
 async def measure(settings: Settings, exam: Exam) -> Report:
     """Index the documents in a place of their own, ask the questions there, and remove it; the reranker's vectors stay.
 
+    The base has a name of its own: in Weaviate it stands beside the real ones, and beside other evaluations.
+
     Raises Unreadable.
     """
     started = time.monotonic()
@@ -55,13 +57,17 @@ async def measure(settings: Settings, exam: Exam) -> Report:
     questions = read_questions(lines_of(exam.questions / "queries.jsonl"))
     if exam.sample:
         questions = sample(questions, exam.sample)
+    base = f"evaluation {uuid.uuid4().hex[:12]}"
     with tempfile.TemporaryDirectory(prefix="footnote-eval-") as home:
         async with assemble(
-            apart(settings, Path(home)), given={BASE: [source_of(documents)]}, depth=DEPTH, cache=settings.home / "models"
+            apart(settings, Path(home)), given={base: [source_of(documents)]}, depth=DEPTH, cache=settings.home / "models"
         ) as footnote:
-            await footnote.indexer(BASE).run()
-            indexed = [document.id for document in documents]
-            report = await evaluate(questions, partial(outcome_of, footnote), indexed=indexed, at_once=AT_ONCE)
+            try:
+                await footnote.indexer(base).run()
+                indexed = [document.id for document in documents]
+                report = await evaluate(questions, partial(outcome_of, footnote), indexed=indexed, at_once=AT_ONCE)
+            finally:
+                await footnote.index.drop(base)
     return replace(report, seconds=time.monotonic() - started)
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 import time
-from collections.abc import Iterator
 
 import grpc  # type: ignore[import-untyped] # it has no types
 import httpx
@@ -145,10 +144,10 @@ async def test_a_collection_that_is_gone_is_told_apart() -> None:
 
 
 async def test_a_call_is_made_again_until_the_server_is_back() -> None:
-    answers: Iterator[Exception | str] = iter([httpx.ConnectError("no"), failed(StatusCode.UNAVAILABLE), "here"])
+    answers: list[Exception | str] = [httpx.ConnectError("no"), failed(StatusCode.UNAVAILABLE), "here"]
 
     async def make() -> str:
-        answer = next(answers)
+        answer = answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
         return answer
