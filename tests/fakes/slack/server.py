@@ -337,7 +337,9 @@ class FakeSlack:
 
     # --- sockets and files
 
-    async def _socket(self, request: web.Request) -> web.WebSocketResponse:
+    async def _socket(self, request: web.Request) -> web.StreamResponse:
+        if (fault := self.faults.take("/link")) is not None:
+            return web.Response(status=fault.status)
         ticket = request.query.get("ticket", "")
         if ticket not in self._tickets:
             raise web.HTTPForbidden
