@@ -5,12 +5,25 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[int, Field(gt=0)]
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(gt=0)]
+_UNITS = {"m": 60.0, "h": 3_600.0, "d": 86_400.0}
+
+
+def _seconds(value: object) -> object:
+    """ "30m", "6h" and "1d" in seconds; a number is given on as it is."""
+    if not isinstance(value, str) or not (found := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([mhd])\s*", value)):
+        if isinstance(value, str):
+            raise ValueError('a time is written as "30m", "6h" or "1d"')
+        return value
+    return float(found[1]) * _UNITS[found[2]]
+
+
+Period = Annotated[float, BeforeValidator(_seconds), Field(ge=60)]
 
 
 class Table(BaseModel):
@@ -41,6 +54,9 @@ class BaseTable(Table):
     sources: tuple[SourceTable | str, ...] = Field((), description="Files, folders, globs, or tables with path and link.")
     default: bool = Field(default=False, description="True: questions from places without a route go here.")
     restricted: bool = Field(default=False, description="True: searched only where a route names it.")
+    reindex_every: Period | None = Field(
+        None, description='How often a running bot brings the base up to date: "30m", "6h", "1d"; unset: never by itself.'
+    )
 
 
 class RouteTable(Table):

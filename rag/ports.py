@@ -10,6 +10,7 @@ from rag.types import Progress
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
 
     from rag.types import (
         Answer,
@@ -56,9 +57,13 @@ class Embedder(Protocol):
 
 
 class Reranker(Protocol):
-    """How well each passage answers a question, by a stronger model than retrieval's."""
+    """How well each passage answers a question, by a stronger model than retrieval's.
+
+    `absolute`: its scores lie between 0 and 1 and mean the same for every question, so that a threshold can cut on them (R17).
+    """
 
     name: str
+    absolute: bool
 
     async def rerank(self, question: str, passages: Sequence[Passage], *, seconds: float) -> list[float | None]:
         """One score a passage, in order, the higher the better; None for a passage that had no time left."""
@@ -201,6 +206,10 @@ class Catalog(Protocol):
 
     async def running(self, base: str) -> Progress | None:
         """The run that holds the base's lease now, as last reported; None where none does, or its process is known to be dead."""
+        ...
+
+    async def last_done(self, base: str) -> datetime | None:
+        """When a run of the base last ended well, in UTC; None where none ever did."""
         ...
 
     async def cancel(self, base: str) -> bool:

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, select
 from rag.text import well_formed
 from rag.types import Entry, Progress
 from storage.holders import Holders
-from storage.index_runs import IndexRuns, run_of
+from storage.index_runs import IndexRuns, last_done, run_of
 from storage.leases import Leases
 from storage.schema import documents, remembered
 from storage.statements import upsert
@@ -85,6 +85,9 @@ class DatabaseCatalog:
     async def running(self, base: str) -> Progress | None:
         run = await self._leases.owner(base)
         return None if run is None else await self.progress(base, run) or Progress(base, run)
+
+    async def last_done(self, base: str) -> datetime | None:
+        return await self._database.read(lambda connection: last_done(connection, base))
 
     async def cancel(self, base: str) -> bool:
         return await self._leases.cancel(base)

@@ -27,6 +27,9 @@ _NEWEST = (
     .limit(1)
 )
 _OF_RUN = select(*_NEWEST.selected_columns).where(_OF_BASE, index_runs.c.run == bindparam("of_run"))
+_LAST_DONE = (
+    select(index_runs.c.reported_at).where(_OF_BASE, index_runs.c.state == "done").order_by(index_runs.c.number.desc()).limit(1)
+)
 _GIVE_UP = (
     update(index_runs)
     .where(_OF_BASE, index_runs.c.state.in_(UNFINISHED))
@@ -57,6 +60,11 @@ def run_of(connection: Connection, base: str, run: str = "") -> Progress | None:
     asked = connection.execute(_OF_RUN, {"of_base": base, "of_run": run}) if run else connection.execute(_NEWEST, {"of_base": base})
     row = asked.first()
     return None if row is None else to_progress(base, row.run, row.state, row.error, row.progress)
+
+
+def last_done(connection: Connection, base: str) -> datetime | None:
+    found: datetime | None = connection.execute(_LAST_DONE, {"of_base": base}).scalar()
+    return found
 
 
 def give_up_unfinished(connection: Connection, base: str) -> None:

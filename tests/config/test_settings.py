@@ -54,9 +54,18 @@ def test_an_empty_variable_is_as_good_as_none(home: Path, monkeypatch: pytest.Mo
     assert load().database == f"sqlite:///{home / '.footnote' / 'footnote.db'}"
 
 
+@pytest.mark.parametrize(("written", "seconds"), [('"30m"', 1800), ('"6h"', 21600), ('"1.5 d"', 129600), ("7200", 7200)])
+def test_how_often_a_base_is_indexed_is_written_as_people_do(home: Path, written: str, seconds: float) -> None:
+    write(home, f'[bases.handbook]\nsources = ["a/"]\nreindex_every = {written}')
+
+    assert load().bases["handbook"].reindex_every == seconds
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ('[bases.h]\nreindex_every = "6 hours"', 'a time is written as "30m", "6h" or "1d"'),
+        ("[bases.h]\nreindex_every = 5", "bases.h.reindex_every"),
         ("[retrieval]\nkk = 3", "retrieval.kk (FOOTNOTE_RETRIEVAL__KK) is not a setting. Did you mean k?"),
         ("[retreival]\nk = 3", "retreival (FOOTNOTE_RETREIVAL) is not a setting. Did you mean retrieval?"),
         ("[retrieval]\nk = 'many'", "retrieval.k (FOOTNOTE_RETRIEVAL__K) is 'many'"),

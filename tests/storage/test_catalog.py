@@ -128,6 +128,8 @@ async def test_progress_comes_back_equal(catalog: Catalog, other: Catalog) -> No
 
     assert await other.progress("handbook") == PROGRESS
     assert await other.progress("api") is None
+    assert await other.progress("handbook", "run-1") == PROGRESS
+    assert await other.progress("handbook", "run-2") is None
 
 
 async def test_the_newest_run_counts_as_last_reported(catalog: Catalog) -> None:
@@ -140,3 +142,22 @@ async def test_the_newest_run_counts_as_last_reported(catalog: Catalog) -> None:
 
     await catalog.report(Progress("handbook", "aaa", "failed", found=3, error="it broke"))
     assert await catalog.progress("handbook") == Progress("handbook", "aaa", "failed", found=3, error="it broke")
+
+
+async def test_when_a_run_last_ended_well_is_known(catalog: Catalog) -> None:
+    await catalog.report(replace(PROGRESS, run="a", state="failed"))
+    assert await catalog.last_done("handbook") is None
+
+    await catalog.report(replace(PROGRESS, run="b", state="done"))
+    await catalog.report(replace(PROGRESS, run="c", state="indexing"))
+
+    done = await catalog.last_done("handbook")
+    assert done is not None
+    assert abs((datetime.now(UTC) - done).total_seconds()) < 60
+    assert await catalog.last_done("api") is None
+
+
+async def test_a_remark_on_a_run_comes_back(catalog: Catalog) -> None:
+    await catalog.report(replace(PROGRESS, remark="The index is good, but …"))
+
+    assert await catalog.progress("handbook") == replace(PROGRESS, remark="The index is good, but …")
