@@ -38,6 +38,7 @@ class RecordedEmbedder:
 
 class InstantReranker:
     name = "instant"
+    absolute = False
 
     async def rerank(self, question: str, passages: Sequence[Passage], *, seconds: float) -> list[float | None]:  # noqa: ARG002
         return [float(len(passages) - place) for place in range(len(passages))]

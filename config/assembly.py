@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from config.parts import (
 )
 from config.stores import open_index
 from config.tables import BaseTable
-from rag.calibrating import Calibrator
+from rag.calibrating import ROUGH_RERANKED, Calibrator
 from rag.citing import SentenceSimilarity, Support
 from rag.composing import Composer
 from rag.condensing import Condenser
@@ -42,7 +42,7 @@ from storage.conversations import DatabaseMemory
 from storage.database import Database
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
     from pathlib import Path
 
     from config.models import Models
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 REMEMBERED = "sources"
 DEFAULT = "default"
+CALIBRATING_SECONDS = 30.0  # for one question: nobody waits for its answer
 
 
 @dataclass(slots=True)
@@ -160,10 +161,22 @@ async def assemble(
         readers = await stack.enter_async_context(Readers(settings.indexing.readers or max(1, (os.cpu_count() or 1) - 1)))
         thresholds: dict[str, float] = {}
         retriever = Retriever(index, models.embedder, models.reranker, retrieving(settings, thresholds, depth))
-        calibrator = Calibrator(Retriever(index, models.embedder, None, retrieving(settings, {}, 0)), index, catalog, thresholds)
+        calibrator = calibrating(settings, models, index, catalog, thresholds)
         await calibrator.load(bases)
         conversation = converse(settings, bases, memory, retriever, models, observers)
         yield Footnote(settings, bases, memory, catalog, index, models.embedder, calibrator, conversation, readers, given)
+
+
+def calibrating(
+    settings: Settings, models: Models, index: PassageIndex, catalog: Catalog, thresholds: MutableMapping[str, float]
+) -> Calibrator:
+    """On the scale that questions are judged by: an absolute reranker's, or our own, which needs none."""
+    table = retrieving(settings, {}, 0)
+    if models.reranker is None or not models.reranker.absolute:
+        return Calibrator(Retriever(index, models.embedder, None, table), index, catalog, thresholds)
+    patient = replace(table, rerank_seconds=CALIBRATING_SECONDS)
+    judging = Retriever(index, models.embedder, models.reranker, patient)
+    return Calibrator(judging, index, catalog, thresholds, models.reranker.name, ROUGH_RERANKED)
 
 
 def converse(  # noqa: PLR0913, PLR0917 - each part of a conversation that was opened

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rag.abstaining import calibrate
 from rag.condensing import as_asked
+from rag.errors import ModelUnavailable
 from rag.offtopic import questions_in
 from rag.tracing import Trace
 
@@ -25,6 +26,8 @@ SCALE = "relevance/2"  # changes whenever the same passage gets another relevanc
 # Thresholds right for bases of many kinds lie between these. What off-topic questions tell of a base is rough: those of a few
 # documents share no word with them, those about everything answer some.
 ROUGH = (0.3, 0.42)
+# On the scale of a reranker whose scores lie between 0 and 1: wide bounds, since what it gives is not ours to measure.
+ROUGH_RERANKED = (0.02, 0.3)
 CHANGED = 0.1  # a base that grew or shrank by more than this share is calibrated anew
 
 
@@ -38,25 +41,38 @@ class Examples:
 
 
 class Calibrator:
-    """`thresholds` are those in use, by base: a new one counts at once."""
+    """`thresholds` are those in use, by base: a new one counts at once.
 
-    def __init__(self, retriever: Retriever, index: PassageIndex, catalog: Catalog, thresholds: MutableMapping[str, float]) -> None:
+    `scale` names what relevance is measured by: an absolute reranker has its own, and the retriever it.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what is asked, where a threshold is kept, and what it is of
+        self,
+        retriever: Retriever,
+        index: PassageIndex,
+        catalog: Catalog,
+        thresholds: MutableMapping[str, float],
+        scale: str = SCALE,
+        rough: tuple[float, float] = ROUGH,
+    ) -> None:
         self._retriever = retriever
         self._index = index
         self._catalog = catalog
         self._thresholds = thresholds
+        self._scale = scale
+        self._rough = rough
 
     async def load(self, bases: Iterable[str]) -> None:
         for base in bases:
             if kept := await self._catalog.remembered(_key(base)):
-                self._thresholds[base] = float(str(kept["threshold"])) if kept.get("scale") == SCALE else ROUGH[0]
+                self._thresholds[base] = float(str(kept["threshold"])) if kept.get("scale") == self._scale else self._rough[0]
 
     async def calibrate(self, base: str, examples: Examples, false_answers: float = FALSE_ANSWERS) -> Calibration:
         right = [await self._relevance(base, text) for text in examples.answerable]
         wrong = [await self._relevance(base, text) for text in examples.unanswerable]
-        found = calibrate(right, wrong, false_answers, *([ROUGH] if examples.source == OFF_TOPIC else []))
+        found = calibrate(right, wrong, false_answers, *([self._rough] if examples.source == OFF_TOPIC else []))
         kept = {
-            "scale": SCALE,
+            "scale": self._scale,
             "threshold": found.threshold,
             "answered": None if math.isnan(found.answered) else found.answered,
             "false_answers": found.false_answers,
@@ -78,7 +94,7 @@ class Calibrator:
         A calibration on another scale counts as none, whatever it was made from.
         """
         kept = await self._catalog.remembered(_key(base))
-        known = kept is not None and kept.get("scale") == SCALE
+        known = kept is not None and kept.get("scale") == self._scale
         if kept and known and (kept.get("source") != OFF_TOPIC or _still_holds(kept, await self._state(base))):
             return
         if await self._index.size(base):
@@ -90,7 +106,11 @@ class Calibrator:
         return {"build": await self._index.live(base), "languages": languages, "passages": await self._index.size(base)}
 
     async def _relevance(self, base: str, question: str) -> float:
-        return (await self._retriever.find(as_asked(question), [base], Trace("calibration"))).relevance
+        """Raises ModelUnavailable where the reranker whose scale it is gave no scores."""
+        found = await self._retriever.find(as_asked(question), [base], Trace("calibration"))
+        if self._scale != SCALE and found.ranked and not found.judged:
+            raise ModelUnavailable(f"{self._scale} gave no scores: the threshold of base {base!r} stays as it is. Try again later.")
+        return found.relevance
 
 
 def _still_holds(kept: Mapping[str, object], now: Mapping[str, object]) -> bool:

@@ -55,6 +55,8 @@ async def examined(check: Check) -> Finding:
         async with asyncio.timeout(PATIENCE):
             return Finding(check.name, await check.run())
     except TimeoutError:
-        return Finding(check.name, f"There was no answer within {PATIENCE:.0f} s. See whether the network is there.", is_problem=True)
+        return Finding(
+            check.name, f"There was no answer within {PATIENCE:.0f} s. See whether the network is there.", is_problem=True
+        )
     except FootnoteError as error:
         return Finding(check.name, " ".join(str(error).split()), is_problem=True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rag.coverage import Word
 from rag.errors import ModelError
 from rag.expansion import Direction, expand
-from rag.fusion import Fused, Ranked, Searched, fuse, normalised
+from rag.fusion import Fused, Ranked, Searched, fuse
 from rag.lexical import is_foreign, question_words
+from rag.relevance import blended, by_standing, relevance_of
 from rag.selection import Fold, within_budget
 from rag.types import Match, Search
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from rag.types import Lookup, Passage, Vector
 
 NEAREST = 3  # how many are offered as "you may look at" when nothing is answered
-_RERANKED = 0.6  # measured: better than half in every language, and by .01 across them
-_WORDS_TELL = 0.65  # of a passage's relevance, where the question's words are found
-_STANDING = 0.25  # the power of a passage's score beside the best one's: what ranks far below it seldom answers
 _ABROAD = 0.7  # of a base's threshold, for a question in a language that it does not hold: nothing but meaning finds it
 _SPARE = 4  # passages fetched beyond those needed, to make up for copies
 
@@ -37,6 +34,7 @@ class RetrievalSettings:
     `candidates` bounds each ranked list, `k` what the writer gets, `rerank_k` what is reranked. A base's relevance threshold
     is that in `thresholds`, as calibrated, unless `threshold` says otherwise. `context_size` is in characters,
     `token_budget` in estimated tokens. `depth` is how many passages are ranked at least: evaluation looks further down.
+    `unjudged` is the threshold on our own scale where the others are on that of a reranker which gave no scores.
     """
 
     alpha: float = 0.6
@@ -51,9 +49,12 @@ class RetrievalSettings:
     context_size: int = 1600
     token_budget: int = 6000
     depth: int = 0
+    unjudged: float = 0.25
 
-    def threshold_of(self, base: str, *, foreign: bool = False) -> float:
+    def threshold_of(self, base: str, *, foreign: bool = False, unjudged: bool = False) -> float:
         """`foreign` is a question whose language the base does not hold."""
+        if unjudged:
+            return min(self.unjudged, 1.0 if self.threshold is None else self.threshold)
         if self.threshold is not None:
             return self.threshold
         return self.thresholds.get(base, 0.0) * (_ABROAD if foreign else 1.0)
@@ -64,13 +65,22 @@ class Found:
     """`matches` are for the writer, the best first; `nearest` are the best before any threshold, `ranked` all that were ranked.
 
     `relevance` is that of the most relevant passage found, between 0 and 1: it means the same for every question. Nothing is
-    answered where it is below the threshold.
+    answered where it is below the threshold. `judged` says that it is on the scale of an absolute reranker.
     """
 
     matches: tuple[Match, ...] = ()
     nearest: tuple[Match, ...] = ()
     relevance: float = 0.0
     ranked: tuple[Match, ...] = ()
+    judged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Hits:
+    """Both lists as one; `blind` are the bases that were searched without the vector they have a list for."""
+
+    fused: Fused
+    blind: frozenset[str] = frozenset()
 
 
 class Retriever:
@@ -87,15 +97,17 @@ class Retriever:
 
         Raises StoreError. A model that fails is done without, and noted in the trace.
         """
-        fused = await self._search(lookup, bases, trace, languages)
-        matches, folded = await self._fetched(fused)
+        hits = await self._search(lookup, bases, trace, languages)
+        matches, folded = await self._fetched(hits)
         matches = await self._reranked(lookup, matches, trace)
-        return await self._selected(matches, folded, fused.foreign, trace)
+        return await self._selected(matches, folded, hits.fused.foreign, trace)
 
-    async def _search(self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None) -> Fused:
+    async def _search(self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None) -> _Hits:
         with trace.step("search") as notes:
+            asked = list(dict.fromkeys(bases))
             vector = await self._vector(lookup, notes)
-            searched = await asyncio.gather(*(self._search_base(base, lookup, vector, languages) for base in dict.fromkeys(bases)))
+            vectors = {base: vector for base in asked if vector is not None and await self._has_our_vectors(base, notes)}
+            searched = await asyncio.gather(*(self._search_base(base, lookup, vectors.get(base), languages) for base in asked))
             fused = fuse(searched, self._settings.alpha, self._settings.coverage)
             notes |= {
                 "bases": list(bases),
@@ -104,7 +116,7 @@ class Retriever:
                 "trust": round(fused.trust, 4),
                 "candidates": _scored(fused.ranked[: 2 * self._needed]),
             }
-        return fused
+        return _Hits(fused, frozenset(asked) - vectors.keys() if self._embedder is not None else frozenset())
 
     async def _vector(self, lookup: Lookup, notes: dict[str, object]) -> Vector | None:
         if self._embedder is None:
@@ -114,6 +126,14 @@ class Retriever:
         except ModelError as error:
             notes["without_embedder"] = str(error)
             return None
+
+    async def _has_our_vectors(self, base: str, notes: dict[str, object]) -> bool:
+        """Vectors of two embedders say nothing about each other: where an index was made with another one, words alone count."""
+        signature = await self._index.signature(base)
+        if self._embedder is None or signature is None or signature.embedder == self._embedder.name:
+            return True
+        notes["without_embedder"] = f"base {base} was indexed with {signature.embedder}, not with {self._embedder.name}"
+        return False
 
     async def _search_base(self, base: str, lookup: Lookup, vector: Vector | None, languages: Sequence[str] | None) -> Searched:
         known = await self._index.languages(base) if languages is None else languages
@@ -127,16 +147,16 @@ class Retriever:
         """How many passages can still matter once the lists are one; the trace keeps the scores of twice as many."""
         return max(self._settings.k, self._settings.rerank_k if self._reranker else 0, self._settings.depth)
 
-    async def _fetched(self, fused: Fused) -> tuple[list[Match], list[tuple[str, str]]]:
+    async def _fetched(self, hits: _Hits) -> tuple[list[Match], list[tuple[str, str]]]:
         """The best candidates as matches, copies folded: only as many passages are read as can still matter."""
         needed = self._needed
-        fold, rest = Fold(), fused.ranked
+        fold, rest, trust = Fold(), hits.fused.ranked, hits.fused.trust
         while rest and len(fold.kept) < needed:
             part, rest = rest[: needed - len(fold.kept) + _SPARE], rest[needed - len(fold.kept) + _SPARE :]
             passages = await self._passages(part)
             for each in part:
                 if passage := passages.get((each.base, each.candidate.id)):
-                    fold.add(_match(each, passage, fused.trust), each.candidate.matched)
+                    fold.add(_match(each, passage, trust, blind=each.base in hits.blind), each.candidate.matched)
         return fold.kept[:needed], fold.folded
 
     async def _passages(self, ranked: Sequence[Ranked]) -> dict[tuple[str, str], Passage]:
@@ -160,7 +180,7 @@ class Retriever:
             except ModelError as error:
                 notes["skipped"] = str(error)
                 return matches
-            head = blended(head, scores, floor=tail[0].score if tail else 0.0)
+            head = blended(head, scores, floor=tail[0].score if tail else 0.0, absolute=self._reranker.absolute)
             notes["scores"] = _reordered(head)
             notes["left_over"] = scores.count(None)
         return [*head, *tail]
@@ -168,8 +188,13 @@ class Retriever:
     async def _selected(self, ranked: list[Match], folded: list[tuple[str, str]], foreign: Collection[str], trace: Trace) -> Found:
         settings = self._settings
         with trace.step("select") as notes:
-            best = by_standing(ranked[: settings.k])
-            thresholds = {base: settings.threshold_of(base, foreign=base in foreign) for base in {m.passage.base for m in best}}
+            absolute = self._reranker is not None and self._reranker.absolute
+            judged = absolute and any("rerank" in match.scores for match in ranked)
+            best = ranked[: settings.k] if judged else by_standing(ranked[: settings.k])
+            thresholds = {
+                base: settings.threshold_of(base, foreign=not judged and base in foreign, unjudged=absolute and not judged)
+                for base in {match.passage.base for match in best}
+            }
             relevant = [match for match in best if match.relevance >= thresholds[match.passage.base]]
             expanded = await expand(self._index, relevant, settings.expansion, settings.context_size)
             kept, dropped, was_cut = within_budget(expanded, settings.token_budget, {match.passage.id: match for match in relevant})
@@ -184,42 +209,7 @@ class Retriever:
                 "over_budget": dropped,
                 "cut": was_cut,
             }
-        return Found(tuple(kept), tuple(best[:NEAREST]), relevance, tuple(ranked))
-
-
-def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: float = 0.0) -> list[Match]:
-    """The reranker's score and the one so far, each min-max normalised; a passage without a new score keeps its place so far.
-
-    The scores lie between `floor` and the best score so far, so that what was not reranked still comes after.
-    """
-    prior = normalised([match.score for match in head])
-    new = iter(normalised([score for score in scores if score is not None]))
-    top = max(match.score for match in head)
-    reranked = []
-    for match, before, score in zip(head, prior, scores, strict=True):
-        mixed = before if score is None else _RERANKED * next(new) + (1 - _RERANKED) * before
-        named = match.scores if score is None else {**match.scores, "rerank": score}
-        relevance = relevance_of(named)
-        reranked.append(match._replace(score=floor + (top - floor) * mixed, scores=named, relevance=relevance))
-    return sorted(reranked, key=lambda match: -match.score)
-
-
-def by_standing(best: Sequence[Match]) -> list[Match]:
-    """The relevance of each the smaller the further it ranks below the first."""
-    top = best[0].score if best else 0.0
-    if top <= 0:
-        return list(best)
-    return [match._replace(relevance=match.relevance * (max(0.0, match.score) / top) ** _STANDING) for match in best]
-
-
-def relevance_of(scores: Mapping[str, float]) -> float:
-    """How likely a passage answers, by scores that mean the same for every question (R17): never a fused one.
-
-    Where the question's words are found at all, how many of them stand in the passage tells most; where none is, as in
-    a question in another language, nearness in sense alone does.
-    """
-    words = _WORDS_TELL * math.sqrt(scores["trust"])
-    return min(1.0, max(0.0, words * scores["coverage"] + (1 - words) * scores["cosine"]))
+        return Found(tuple(kept), tuple(best[:NEAREST]), relevance, tuple(ranked), judged)
 
 
 def _weighed(lookup: Lookup, languages: Sequence[str]) -> list[Word]:
@@ -230,10 +220,10 @@ def _weighed(lookup: Lookup, languages: Sequence[str]) -> list[Word]:
     return [Word(forms, weight) for forms, weight in weights.items()]
 
 
-def _match(ranked: Ranked, passage: Passage, trust: float) -> Match:
+def _match(ranked: Ranked, passage: Passage, trust: float, *, blind: bool) -> Match:
     one = ranked.candidate
     scores = {"bm25": one.bm25, "cosine": one.cosine, "coverage": ranked.coverage, "trust": trust, "fused": ranked.score}
-    return Match(passage, ranked.score, relevance_of(scores), scores, (passage.id,))
+    return Match(passage, ranked.score, relevance_of(scores, blind=blind), scores, (passage.id,))
 
 
 def _scored(ranked: Sequence[Ranked]) -> dict[str, list[object]]:

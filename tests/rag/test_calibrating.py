@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag.calibrating import OFF_TOPIC, ROUGH, Calibrator, Examples
+from rag.errors import ModelUnavailable
 from rag.offtopic import questions_in
 from rag.retrieval import Retriever
 from rag.types import Candidate, Search, Signature
@@ -142,3 +143,13 @@ async def test_what_off_topic_questions_tell_keeps_within_what_was_right_elsewhe
     await bench.hold(40)
     assert (await bench.calibrator.calibrate(BASE, Examples((), ["thing 7"], OFF_TOPIC))).threshold == ROUGH[1]
     assert (await bench.calibrator.calibrate(BASE, Examples((), ["Who owns the whale?"], "mine"))).threshold < ROUGH[0]
+
+
+async def test_a_scale_that_gives_no_scores_changes_no_threshold(bench: Bench) -> None:
+    await bench.hold(20)
+    on_another = Calibrator(Retriever(bench.index, None, None), bench.index, bench.catalog, bench.thresholds, "reranker/1")
+
+    with pytest.raises(ModelUnavailable, match="reranker/1 gave no scores"):
+        await on_another.calibrate(BASE, Examples((), ("thing",), OFF_TOPIC))
+
+    assert bench.thresholds == {}

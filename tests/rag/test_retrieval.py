@@ -9,10 +9,11 @@ from rag.coverage import Word
 from rag.errors import ModelUnavailable
 from rag.fusion import Searched, fuse, normalised
 from rag.lexical import terms
-from rag.retrieval import Found, RetrievalSettings, Retriever, blended, by_standing
+from rag.relevance import blended, by_standing
+from rag.retrieval import Found, RetrievalSettings, Retriever
 from rag.selection import within_budget
 from rag.tracing import Trace
-from rag.types import Candidate, Indexed, Lookup, Match, Passage, Vector
+from rag.types import Candidate, Indexed, Lookup, Match, Passage, Signature, Vector
 from tests.fakes.indexes import MemoryIndex
 
 ALONE = RetrievalSettings(expansion="none")
@@ -45,7 +46,8 @@ class AnimalEmbedder:
 class ScriptedReranker:
     name = "scripted"
 
-    def __init__(self, scores: dict[str, float | None], *, fails: bool = False) -> None:
+    def __init__(self, scores: dict[str, float | None], *, fails: bool = False, absolute: bool = False) -> None:
+        self.absolute = absolute
         self._scores = scores
         self._fails = fails
         self.asked: list[list[str]] = []
@@ -364,3 +366,49 @@ async def test_no_more_passages_are_read_than_can_matter() -> None:
     index = MemoryIndex(*(indexed(f"d{at}", f"Cats number {at} {'and more ' * at}") for at in range(80)))
     await Retriever(index, AnimalEmbedder(), None, replace(ALONE, k=3)).find(asked("cats"), ["b"], Trace("question"))
     assert len(index.fetched) < 15
+
+
+# --- reranking with scores that mean the same for every question, and an embedder that is away ----------------------
+
+
+async def test_the_threshold_cuts_on_an_absolute_rerankers_scores() -> None:
+    reranker = ScriptedReranker({"cat-food": 0.4, "cat-sleep": 0.1}, absolute=True)
+    settings = replace(ALONE, thresholds={"b": 0.3})
+
+    found = await Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(), reranker, settings).find(asked("cats?"), ["b"], Trace("q"))
+
+    assert documents(found) == ["cat-food"]
+    assert (found.relevance, found.judged) == (0.4, True)
+
+
+async def test_where_an_absolute_reranker_fails_its_threshold_does_not_count() -> None:
+    settings = replace(ALONE, thresholds={"b": 0.99})
+    reranker = ScriptedReranker({}, fails=True, absolute=True)
+
+    found = await Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(), reranker, settings).find(
+        asked("What does a cat eat?"), ["b"], Trace("q")
+    )
+
+    assert documents(found)[0] == "cat-food"
+    assert not found.judged
+
+
+async def test_vectors_of_two_embedders_never_meet() -> None:
+    index, trace = MemoryIndex(*ANIMALS), Trace("question")
+    index.made_with = Signature("another", 3, "", "")
+
+    found = await Retriever(index, AnimalEmbedder(), None, ALONE).find(asked("What does a cat eat?"), ["b"], trace)
+
+    assert index.searches[0][1].vector is None
+    assert documents(found)[0] == "cat-food"
+    assert trace.run().steps[0].notes["without_embedder"] == "base b was indexed with another, not with animals"
+
+
+async def test_an_embedder_that_is_away_makes_no_passage_less_relevant_than_its_words_are() -> None:
+    question, settings = asked("What does a cat eat?"), replace(ALONE, thresholds={"b": 0.5})
+
+    blind = await Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(fails=True), None, settings).find(question, ["b"], Trace("q"))
+    without = await Retriever(MemoryIndex(*ANIMALS), None, None, settings).find(question, ["b"], Trace("q"))
+
+    assert documents(blind)[0] == "cat-food"
+    assert blind.relevance > without.relevance

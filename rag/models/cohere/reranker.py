@@ -21,6 +21,8 @@ _TOKENS: Final = 4096  # of one document
 
 
 class CohereReranker:
+    absolute = True
+
     def __init__(self, client: cohere.AsyncClientV2, model: str) -> None:
         self.name = f"cohere/{model}"
         self._model = model

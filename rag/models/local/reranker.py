@@ -40,6 +40,8 @@ class LocalReranker:
     What a question had no time for is done while nothing is asked.
     """
 
+    absolute = False  # cosines: how near is near depends on the question
+
     def __init__(
         self,
         folder: Path,

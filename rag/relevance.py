@@ -1,0 +1,55 @@
+"""How relevant a passage is, on a scale that means the same for every question (R17), and the order that reranking makes (R16)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rag.fusion import normalised
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rag.types import Match
+
+_RERANKED = 0.6  # measured: better than half in every language, and by .01 across them
+_WORDS_TELL = 0.65  # of a passage's relevance, where the question's words are found
+_STANDING = 0.25  # the power of a passage's score beside the best one's: what ranks far below it seldom answers
+
+
+def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: float = 0.0, absolute: bool = False) -> list[Match]:
+    """The reranker's score and the one so far, each min-max normalised; a passage without a new score keeps its place so far.
+
+    The scores lie between `floor` and the best score so far, so that what was not reranked still comes after. An absolute
+    score is the passage's relevance from then on.
+    """
+    prior = normalised([match.score for match in head])
+    new = iter(normalised([score for score in scores if score is not None]))
+    top = max(match.score for match in head)
+    reranked = []
+    for match, before, score in zip(head, prior, scores, strict=True):
+        mixed = before if score is None else _RERANKED * next(new) + (1 - _RERANKED) * before
+        named = match.scores if score is None else {**match.scores, "rerank": score}
+        relevance = match.relevance if score is None or not absolute else min(1.0, max(0.0, score))
+        reranked.append(match._replace(score=floor + (top - floor) * mixed, scores=named, relevance=relevance))
+    return sorted(reranked, key=lambda match: -match.score)
+
+
+def by_standing(best: Sequence[Match]) -> list[Match]:
+    """The relevance of each the smaller the further it ranks below the first."""
+    top = best[0].score if best else 0.0
+    if top <= 0:
+        return list(best)
+    return [match._replace(relevance=match.relevance * (max(0.0, match.score) / top) ** _STANDING) for match in best]
+
+
+def relevance_of(scores: Mapping[str, float], *, blind: bool = False) -> float:
+    """How likely a passage answers, by scores that mean the same for every question: never a fused one.
+
+    Where the question's words are found at all, how many of them stand in the passage tells most; where none is, as in
+    a question in another language, nearness in sense alone does. `blind`: the embedder is away, and sense is taken to be as
+    near as the words are, since the threshold counts on it.
+    """
+    words = _WORDS_TELL * math.sqrt(scores["trust"])
+    near = scores["coverage"] if blind else scores["cosine"]
+    return min(1.0, max(0.0, words * scores["coverage"] + (1 - words) * near))
