@@ -64,7 +64,7 @@ class Answering:
             return Outcome(Notice(said.failed), "failed", question.failure)
         if question.attempts > self._attempts:
             return Outcome(Notice(said.failed), "failed", f"taken up {question.attempts} times, and never answered")
-        if question.asked_at is not None and (datetime.now(UTC) - question.asked_at).total_seconds() > self._too_old:
+        if question.taken_at is not None and (datetime.now(UTC) - question.taken_at).total_seconds() > self._too_old:
             return Outcome(Notice(said.too_old), "expired", "too old")
         return await self._new(surface, question, delivery)
 

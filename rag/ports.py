@@ -294,6 +294,8 @@ class Inbox(Protocol):
         """The answer as it was stored."""
         ...
 
+    async def question(self, id: str) -> Question | None: ...  # noqa: A002 - the word for it
+
     async def asked(self, place: Place, message: str) -> Question | None:
         """The question that this message asked."""
         ...

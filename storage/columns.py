@@ -42,6 +42,15 @@ class _Ids:
 new_id = _Ids().new
 
 
+def first_id(moment: datetime) -> int:
+    """Ids made from this moment on are not less."""
+    return int(moment.timestamp() * 1000) << 20
+
+
+def made_at(id: int) -> datetime:  # noqa: A002 - the word for it
+    return datetime.fromtimestamp((id >> 20) / 1000, UTC)
+
+
 class Utc(TypeDecorator[datetime]):
     """A moment: any time zone in, UTC out. SQLite, which has no such type, keeps it in UTC."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag.text import well_formed
 from rag.types import Post, Tally
-from storage.columns import new_id
+from storage.columns import made_at, new_id
 from storage.conversations import thread_key
 from storage.inbox_rows import (
     ANSWER,
@@ -30,6 +30,7 @@ from storage.inbox_rows import (
     UNNOTE,
     WITHDRAW,
     asking,
+    by_id,
     judge_upsert,
     post_upsert,
     question_row,
@@ -63,7 +64,8 @@ class DatabaseInbox:
 
     async def claim(self, asked: Question) -> Question | None:
         now = datetime.now(UTC)
-        taken = replace(asked, id=str(new_id()), asked_at=asked.asked_at or now)
+        number = new_id()
+        taken = replace(asked, id=str(number), asked_at=asked.asked_at or now, taken_at=made_at(number))
         thread, row = thread_row(asked.thread, now), question_row(taken)
 
         def work(connection: Connection) -> bool:
@@ -105,6 +107,9 @@ class DatabaseInbox:
         asked = {"question": int(question)}
         row = await self._database.read(lambda connection: connection.execute(ANSWER, asked).first())
         return None if row is None else read_answer(row)
+
+    async def question(self, id: str) -> Question | None:  # noqa: A002 - the word for it
+        return await self._found(by_id(id)) if id.isdigit() else None
 
     async def asked(self, place: Place, message: str) -> Question | None:
         return await self._found(asking(place, message))

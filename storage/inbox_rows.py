@@ -9,7 +9,7 @@ from sqlalchemy import and_, bindparam, case, delete, func, null, or_, select, u
 
 from rag.text import well_formed
 from rag.types import Answer, Place, Question, Thread
-from storage.columns import database_clock
+from storage.columns import database_clock, first_id, made_at
 from storage.conversations import thread_key
 from storage.encoding import to_sources
 from storage.schema import answers, feedback, posts, questions, threads, turns
@@ -158,6 +158,10 @@ def judge_upsert(dialect: str) -> Executable:
     return row.on_conflict_do_update(index_elements=[feedback.c.answer_id, feedback.c.person], set_=changed)
 
 
+def by_id(id: str) -> Select[Any]:  # noqa: A002 - the word for it
+    return WITH_THREAD.where(questions.c.id == int(id))
+
+
 def asking(place: Place, message: str) -> Select[Any]:
     """The question that this message asked."""
     return WITH_THREAD.where(*_at(questions, place, message))
@@ -181,7 +185,7 @@ def tally_of(thread: Thread, person: str, seconds: float) -> Any:
     now = datetime.now(UTC)
     place, counted = thread.place, and_(questions.c.notice == "", questions.c.state != "cancelled")
     here = (questions.c.platform == place.platform, questions.c.workspace == place.workspace)
-    lately = (counted, questions.c.asked_at > now - timedelta(seconds=seconds))
+    lately = (counted, questions.c.id >= first_id(now - timedelta(seconds=seconds)))
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
 
     def count(*which: Any) -> Any:
@@ -191,7 +195,7 @@ def tally_of(thread: Thread, person: str, seconds: float) -> Any:
         count(*lately, *here, questions.c.person == person),
         count(*lately, *here, questions.c.channel == place.channel),
         count(counted, questions.c.thread_id == thread_key(thread)),
-        count(counted, questions.c.asked_at >= today),
+        count(counted, questions.c.id >= first_id(today)),
     )
 
 
@@ -258,6 +262,7 @@ def read_question(row: Any, thread: Thread) -> Question:
         row.failure,
         row.attempts,
         row.asked_at,
+        made_at(row.id),
     )
 
 

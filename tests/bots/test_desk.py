@@ -469,14 +469,23 @@ async def test_a_stream_left_open_is_closed_and_becomes_the_answer(office: Offic
 
 
 async def test_a_question_that_is_too_old_gets_an_apology(office: Office) -> None:
-    old = replace(question(), asked_at=datetime.now(UTC) - timedelta(hours=1))
-    async with office.desk() as desk:
-        await desk.ask(old)
+    await claimed(office)
+    await asyncio.sleep(0.02)
+    async with office.desk(replace(QUICK, too_old_seconds=0.01)) as desk:
+        await office.until(lambda: bool(office.wall.messages))
         await desk.settled()
 
     assert office.wall.of(THREAD) == [TOO_OLD]
     assert office.core.asked == []
     assert await office.state() == "expired"
+
+
+async def test_a_question_that_the_platform_told_of_late_is_answered_all_the_same(office: Office) -> None:
+    async with office.desk() as desk:
+        await desk.ask(replace(question(), asked_at=datetime.now(UTC) - timedelta(days=1)))
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == ["About leave?"]
 
 
 async def test_a_question_at_which_every_process_dies_is_given_up(office: Office) -> None:
