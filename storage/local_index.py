@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from rag.errors import IndexMismatch
 from storage.index_folder import IndexFolder
+from storage.lanes import Lane, outcome
 from storage.local_writer import guarded, writing
 from storage.shelf import Reader, Shelf
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rag.ports import IndexWriter
     from rag.types import Candidate, Passage, Search, Signature
     from storage.generations import Generation
+    from storage.lanes import Job, Outcomes
 
 T = TypeVar("T")
 
@@ -31,13 +32,17 @@ class LocalIndex:
     def __init__(self, folder: Path) -> None:
         self._root = folder
         self._shelves: dict[str, Shelf] = {}
-        self._threads = ThreadPoolExecutor(max(2, os.cpu_count() or 1), thread_name_prefix="index")
+        self._lane = Lane("index")
 
     async def __aenter__(self) -> Self:
+        for _ in range(max(2, os.cpu_count() or 1)):
+            self._lane.start(_done)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await asyncio.to_thread(self._close)
+        await self._lane.close()
+        for shelf in self._shelves.values():
+            await asyncio.to_thread(shelf.close)
 
     async def search(self, base: str, search: Search) -> list[Candidate]:
         return await self._read(base, lambda reader: _searched(base, reader.generation, search), [])
@@ -80,15 +85,14 @@ class LocalIndex:
         return await self._run(base, partial(self._shelf(base).read, action, nothing))
 
     async def _run(self, base: str, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, guarded, base, work)
+        return await self._lane.ask(partial(guarded, base, work))
 
     def _shelf(self, base: str) -> Shelf:
         return self._shelves.get(base) or self._shelves.setdefault(base, Shelf(IndexFolder(self._root, base)))
 
-    def _close(self) -> None:
-        self._threads.shutdown()
-        for shelf in self._shelves.values():
-            shelf.close()
+
+def _done(jobs: Sequence[Job]) -> Outcomes:
+    return [(job, outcome(job)) for job in jobs]
 
 
 def _searched(base: str, generation: Generation, search: Search) -> list[Candidate]:

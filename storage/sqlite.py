@@ -8,17 +8,16 @@ commits it together, each piece under a savepoint of its own.
 from __future__ import annotations
 
 import asyncio
-import threading
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.pool import NullPool
 
 from rag.errors import BadSetting
+from storage.lanes import Lane, outcome
 from storage.statements import driver
 
 if TYPE_CHECKING:
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import URL, Connection
 
+    from storage.lanes import Job, Outcomes
+
 T = TypeVar("T")
 
 _READERS = 2  # so that one long read does not hold up the others
@@ -34,27 +35,21 @@ _GROUP = 64  # pieces of work in one commit
 _BUSY = 10_000  # milliseconds to wait for another process that writes
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    work: Callable[[Connection], Any]
-    done: asyncio.Future[Any]
-
-
 class SqliteEngine:
     def __init__(self, url: URL) -> None:
         self._path = _path(url)
         self._engine = create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT", hide_parameters=True)
         event.listen(self._engine, "connect", _prepare)
-        self._reads: SimpleQueue[_Job | None] = SimpleQueue()
-        self._writes: SimpleQueue[_Job | None] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
+        self._reads = Lane("footnote-reader")
+        self._writes = Lane("footnote-writer", _GROUP)
         self._connections: list[Connection] = []
 
     async def open(self) -> None:
         await asyncio.to_thread(self._open)
-        self._start("footnote-writer", self._write)
-        for n in range(_READERS):
-            self._start(f"footnote-reader-{n}", self._read)
+        writer, *readers = self._connections
+        self._writes.start(partial(_commit, writer))
+        for reader in readers:
+            self._reads.start(partial(_answered, reader))
 
     def _open(self) -> None:
         """Connect before any thread is started, so that what cannot be opened is an error of the start."""
@@ -63,22 +58,11 @@ class SqliteEngine:
         for _ in range(_READERS + 1):
             self._connections.append(self._engine.connect())
 
-    def _start(self, name: str, serve: Callable[[Connection], None]) -> None:
-        connection = self._connections[len(self._threads)]
-        thread = threading.Thread(target=serve, args=(connection,), name=name, daemon=True)
-        thread.start()
-        self._threads.append(thread)
-
     async def read(self, work: Callable[[Connection], T]) -> T:
-        return await self._ask(self._reads, work)
+        return await self._reads.ask(work)
 
     async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:  # noqa: ARG002 - all the same here
-        return await self._ask(self._writes, work)
-
-    async def _ask(self, jobs: SimpleQueue[_Job | None], work: Callable[[Connection], T]) -> T:
-        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        jobs.put(_Job(work, done))
-        return await done
+        return await self._writes.ask(work)
 
     async def migrate(self, work: Callable[[Connection], None]) -> None:
         await asyncio.to_thread(self._migrate, work)
@@ -91,39 +75,11 @@ class SqliteEngine:
                 work(connection)
 
     async def close(self) -> None:
-        threads, self._threads = self._threads, []
-        if threads:
-            self._writes.put(None)
-            for _ in range(_READERS):
-                self._reads.put(None)
-        for thread in threads:
-            await asyncio.to_thread(thread.join)
+        await self._writes.close()
+        await self._reads.close()
         for connection in self._connections:
             connection.close()
         self._engine.dispose()
-
-    def _read(self, connection: Connection) -> None:
-        while (job := self._reads.get()) is not None:
-            if not job.done.cancelled():
-                _deliver([(job, _outcome(connection, job))])
-
-    def _write(self, connection: Connection) -> None:
-        while (job := self._writes.get()) is not None:
-            jobs, last = self._waiting(job)
-            _deliver(_commit(connection, [job for job in jobs if not job.done.cancelled()]))
-            if last:
-                return
-
-    def _waiting(self, first: _Job) -> tuple[list[_Job], bool]:
-        """What waits to be written, and whether the end is among it."""
-        jobs = [first]
-        with suppress(Empty):
-            while len(jobs) < _GROUP:
-                job = self._writes.get_nowait()
-                if job is None:
-                    return jobs, True
-                jobs.append(job)
-        return jobs, False
 
 
 def _path(url: URL) -> Path | None:
@@ -151,7 +107,11 @@ def _prepare(connection: sqlite3.Connection, _record: object) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
 
 
-def _commit(connection: Connection, jobs: Sequence[_Job]) -> list[tuple[_Job, Any]]:
+def _answered(connection: Connection, jobs: Sequence[Job]) -> Outcomes:
+    return [(job, outcome(job, connection)) for job in jobs]
+
+
+def _commit(connection: Connection, jobs: Sequence[Job]) -> Outcomes:
     """Do every job apart and commit once: a job that fails leaves nothing behind and harms no other."""
     try:
         with _transaction(connection):
@@ -162,21 +122,14 @@ def _commit(connection: Connection, jobs: Sequence[_Job]) -> list[tuple[_Job, An
         return [(job, error) for job in jobs]
 
 
-def _apart(connection: Connection, job: _Job) -> Any:
+def _apart(connection: Connection, job: Job) -> Any:
     direct = driver(connection)
     direct.execute("SAVEPOINT job")
-    outcome = _outcome(connection, job)
-    if isinstance(outcome, Exception):
+    found = outcome(job, connection)
+    if isinstance(found, Exception):
         direct.execute("ROLLBACK TO job")
     direct.execute("RELEASE job")
-    return outcome
-
-
-def _outcome(connection: Connection, job: _Job) -> Any:
-    try:
-        return job.work(connection)
-    except Exception as error:  # noqa: BLE001 - the thread's boundary: it is raised where the work was asked for
-        return error
+    return found
 
 
 @contextmanager
@@ -191,21 +144,3 @@ def _transaction(connection: Connection) -> Iterator[None]:
         if direct is not None and direct.in_transaction:  # SQLite may have rolled back by itself
             direct.execute("ROLLBACK")
         raise
-
-
-def _deliver(outcomes: Sequence[tuple[_Job, Any]]) -> None:
-    """Wake the tasks that wait, all those of one event loop at once."""
-    for loop in {job.done.get_loop() for job, _ in outcomes}:
-        mine = [(job.done, outcome) for job, outcome in outcomes if job.done.get_loop() is loop]
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_settle, mine)
-
-
-def _settle(outcomes: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
-    for done, outcome in outcomes:
-        if done.done():
-            continue
-        if isinstance(outcome, Exception):
-            done.set_exception(outcome)
-        else:
-            done.set_result(outcome)
