@@ -50,8 +50,8 @@ class Sentence:
     """One sentence (item, row, block of code) of excerpt `n`: as it is shown, with the terms of its surroundings.
 
     `rank` is the excerpt's, from 0, `index` the sentence's place in it. `before` is the one before it in its paragraph, or
-    what leads in to its list, table or code; `header` the table's first rows. `term` is the name that it describes, where
-    that stands directly above it, `heading` what it stands under.
+    what leads in to its list, table or code; `header` the table's first rows, `table` where it starts. `term` is the name that
+    it describes, where that stands directly above it, `heading` what it stands under.
     """
 
     n: int
@@ -66,6 +66,7 @@ class Sentence:
     title_terms: frozenset[str]
     before: Sentence | None = field(default=None, repr=False)
     header: tuple[str, ...] = ()
+    table: int = 0
     term: str = ""
     heading: str = ""
 
@@ -102,6 +103,7 @@ class _Reader:
         self._term = ""
         self._lead: Sentence | None = None
         self._table: list[str] = []
+        self._table_start = 0
 
     def read(self, parts: Sequence[Segment], index: int) -> None:
         part = parts[index]
@@ -109,7 +111,9 @@ class _Reader:
         if part.kind in ("heading", "term"):
             self._enter(part.kind, _shown(raw).lstrip("# "))
             return
-        self._table = _table(self._table, parts, index, raw)
+        if part.kind == "row" and _heads_a_table(parts, index, self._excerpt.text):
+            self._table, self._table_start = [], index
+        self._table = _table(self._table, part.kind, raw)
         text = raw if part.kind == "code" else _shown(raw)
         if part.kind == "code" and len(text) > _LONGEST_CODE:
             self._lead = None
@@ -142,6 +146,7 @@ class _Reader:
             self._title_terms,
             before,
             tuple(self._table),
+            self._table_start,
             self._term,
             self._heading or self._excerpt.title,
         )
@@ -162,13 +167,23 @@ def _says_nothing(kind: Kind, text: str) -> bool:
     return is_word or not any(c.isalnum() for c in text) or _DIRECTIVE.match(text) is not None
 
 
-def _table(table: list[str], parts: Sequence[Segment], index: int, raw: str) -> list[str]:
-    """The first row and the delimiter row of the table that this part belongs to."""
-    if parts[index].kind != "row":
-        return []
+def _heads_a_table(parts: Sequence[Segment], index: int, text: str) -> bool:
+    """The first of its rows; or one above a rule, where passages were joined and one table follows upon another."""
     if index == 0 or parts[index - 1].kind != "row":
-        return [raw]
-    return [*table, raw] if len(table) == 1 and _DELIMITER_ROW.match(raw) else table
+        return True
+    following = parts[index + 1 : index + 2]
+    return bool(following) and following[0].kind == "row" and _is_rule(text[following[0].start : following[0].end])
+
+
+def _table(table: list[str], kind: Kind, raw: str) -> list[str]:
+    """The first row and the delimiter row of the table that this part belongs to."""
+    if kind != "row":
+        return []
+    return [*table, raw] if not table or (len(table) == 1 and _is_rule(raw)) else table
+
+
+def _is_rule(raw: str) -> bool:
+    return _DELIMITER_ROW.match(raw) is not None
 
 
 def _shown(raw: str) -> str:

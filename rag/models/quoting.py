@@ -52,7 +52,7 @@ def _is_led(sentence: Sentence, lead: Sentence) -> bool:
 
 def _goes_on(last: Sentence, sentence: Sentence) -> bool:
     """Whether both are rows of one table, or items of a list."""
-    alike = last.n == sentence.n and last.kind == sentence.kind and last.header == sentence.header
+    alike = last.n == sentence.n and last.kind == sentence.kind and (last.header, last.table) == (sentence.header, sentence.table)
     return alike and (sentence.kind == "row" or (sentence.kind == "item" and last.block != sentence.block))
 
 

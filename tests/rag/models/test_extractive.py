@@ -177,6 +177,17 @@ async def test_rows_of_one_table_share_one_mark() -> None:
     )
 
 
+@pytest.mark.parametrize("between", ["", "\n", "\n## In the south\n\n"])
+async def test_rows_of_two_tables_stay_two_tables_each_with_its_own_mark(between: str) -> None:
+    """Neighbouring passages are joined: a table may follow upon another one with the same head."""
+    head = "| city | fee |\n|---|---|\n"
+    given = excerpts(f"{head}| Berlin north | 5 euros |\n| Paris | 1 pound |\n{between}{head}| Berlin south | 7 euros |\n")
+
+    assert await answer("What is the fee in Berlin in euros?", given) == (
+        f"{head}| Berlin north | 5 euros [1] |\n\n{head}| Berlin south | 7 euros [1] |"
+    )
+
+
 @pytest.mark.parametrize(
     ("sentence", "expected"),
     [
