@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rag.text import estimated_tokens
@@ -14,11 +15,15 @@ if TYPE_CHECKING:
 NEAR_COPY = 0.85  # share of their terms that two near-copies have in common
 _NEAR_BM25 = 0.8
 _NEAR_COSINE = 0.1
+_VARIANTS = 3  # passages of one make that say different numbers are all shown, up to so many
 _FEWEST_TERMS = 20  # shorter passages of one make differ by a word or a number, and that is what they are about
 
 
 class Fold:
-    """Takes matches, the best first; one that says the same as an earlier one becomes its copy (R20)."""
+    """Takes matches, the best first; one that says the same as an earlier one becomes its copy (R20).
+
+    What differs in a number says something else. Where there are many of that kind, they are one manual in many versions.
+    """
 
     def __init__(self) -> None:
         self.kept: list[Match] = []
@@ -26,6 +31,7 @@ class Fold:
         self._matched: dict[frozenset[str], list[int]] = {}
         self._texts: dict[str, int] = {}
         self._terms: dict[int, frozenset[str]] = {}
+        self._variants: Counter[int] = Counter()  # how many are kept beside the first of their make
 
     def add(self, match: Match, matched: frozenset[str]) -> None:
         original = self._original(match, matched)
@@ -43,11 +49,17 @@ class Fold:
         if same is not None:
             return same
         terms: frozenset[str] = frozenset()
+        first: int | None = None  # of its make, with another number
         for place in self._matched.get(matched, ()):  # near-copies that differ in a word of the question are no copies for it
             if _may_be_alike(match, self.kept[place]):
                 terms = terms or frozenset(match.passage.terms.split())
                 if _alike(self._terms_of(place), terms):
-                    return place
+                    if not _differ_in_a_number(self._terms_of(place), terms):
+                        return place
+                    first = place if first is None else first
+        if first is None or self._variants[first] + 1 >= _VARIANTS:
+            return first
+        self._variants[first] += 1
         return None
 
     def _terms_of(self, place: int) -> frozenset[str]:
@@ -72,6 +84,10 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
         return False
     shared = len(one & other)
     return shared >= NEAR_COPY * (len(one) + len(other) - shared)
+
+
+def _differ_in_a_number(one: frozenset[str], other: frozenset[str]) -> bool:
+    return any(not term.isalpha() and any(map(str.isdigit, term)) for term in one ^ other)
 
 
 def within_budget(matches: Sequence[Match], budget: int, hits: Mapping[str, Match]) -> tuple[list[Match], list[str], bool]:
