@@ -12,11 +12,11 @@ import discord
 import yarl
 
 from bots.discord.buttons import GoOn, Verdict
-from bots.discord.commands import Tree, add_asking, synchronise
+from bots.discord.commands import Tree, add_administering, add_asking, synchronise
 from rag.errors import BadSetting, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from bots.discord.commands import Choosable
     from bots.discord.listening import Listener
@@ -42,14 +42,15 @@ class App(discord.Client):
     listener: Listener
 
     def __init__(
-        self, catalog: Catalog, choosable: Choosable, *, several: bool, content: bool, direct: bool, **options: Any
+        self, catalog: Catalog, bases: Sequence[str], choosable: Choosable, *, content: bool, direct: bool, **options: Any
     ) -> None:
         intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=content)
         super().__init__(intents=intents, allowed_mentions=discord.AllowedMentions.none(), **options)
         self.tree = Tree(self)
         self._catalog = catalog
         self._open = True
-        add_asking(self.tree, choosable, several=several, direct=direct)
+        add_asking(self.tree, choosable, several=len(bases) > 1, direct=direct)
+        add_administering(self.tree, bases)
 
     def stop_listening(self) -> None:
         """From now on what happens is left to the next process."""

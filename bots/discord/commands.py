@@ -99,6 +99,36 @@ def add_asking(tree: Tree, choosable: Choosable, *, several: bool, direct: bool)
         await tree.listener.asked(interaction, words_of(message, interaction.client.user.id))
 
 
+def add_administering(tree: Tree, bases: Sequence[str]) -> None:
+    """Discord hides them from who may not manage the server; whether somebody may is decided by us all the same (D7)."""
+    only = app_commands.default_permissions(manage_guild=True)
+
+    async def suggested(_: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
+        found = [base for base in bases if typed.lower() in base.lower()]
+        return [app_commands.Choice(name=base[:100], value=base) for base in found[:CHOICES]]
+
+    def add(name: str, description: str, *, of_base: bool) -> None:
+        async def of_one(interaction: discord.Interaction, base: str = "") -> None:
+            await tree.listener.commanded(interaction, f"{name} {base}".strip())
+
+        async def of_all(interaction: discord.Interaction) -> None:
+            await tree.listener.commanded(interaction, name)
+
+        command: app_commands.Command[Any, Any, Any]
+        if of_base and len(bases) > 1:
+            command = app_commands.Command(name=name, description=description, callback=of_one)
+            command.autocomplete("base")(suggested)
+        else:
+            command = app_commands.Command(name=name, description=description, callback=of_all)
+        tree.add_command(only(app_commands.guild_only(command)))
+
+    add("reindex", "Bring the documents up to date, with live progress.", of_base=True)
+    add("cancel", "Stop an update of the documents that is under way.", of_base=True)
+    add("status", "What is indexed, and what is under way.", of_base=False)
+    add("sources", "Every document, and those that could not be read.", of_base=True)
+    add("forget", "In a thread: forget what was said in it.", of_base=False)
+
+
 async def synchronise(tree: Tree, catalog: Catalog, application: int) -> bool:
     """Tell Discord of the commands if they are not those it was last told; whether it was told."""
     payload = [command.to_dict(tree) for command in tree.get_commands()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from logging import getLogger
@@ -10,19 +11,25 @@ from typing import TYPE_CHECKING
 import discord
 
 from bots.access import Asker, authorize, refused
+from bots.administering import COMMANDS
 from bots.discord import heard
+from bots.discord.failing import TokenDead, delivering
 from bots.discord.places import ReplyTo, place_of, refusal, roles_of, thread_name
+from bots.discord.render import cut
+from rag.errors import DeliveryError
 from rag.types import Question, Thread
 
 if TYPE_CHECKING:
     from bots.access import Kind, Refusal, Rules
+    from bots.administering import Administration
     from bots.desk import Desk
+    from bots.discord.commands import Choosable
     from bots.discord.places import Room
     from rag.ports import Inbox
 
 log = getLogger(__name__)
 
-ADMIN_COMMANDS = frozenset({"reindex", "status", "sources", "forget"})
+PACE = 2.0  # seconds between two looks at a run
 EXISTS, TOO_MANY = 160004, 160006
 
 
@@ -34,10 +41,14 @@ class ListenSettings:
 
 
 class Listener:
-    def __init__(self, desk: Desk, inbox: Inbox, settings: ListenSettings) -> None:
+    def __init__(
+        self, desk: Desk, inbox: Inbox, settings: ListenSettings, administration: Administration, choosable: Choosable
+    ) -> None:
         self._desk = desk
         self._inbox = inbox
         self._settings = settings
+        self._administration = administration
+        self.choosable = choosable
 
     # --- messages ---------------------------------------------------------------------------------------------------
 
@@ -52,7 +63,7 @@ class Listener:
             return
         if why == "follow-up" and not await self._inbox.askers(thread):
             return
-        why_not = authorize(self._settings.rules, asker_of(message.author, room), "question")
+        why_not = authorize(self._settings.rules, asker_of(message.author, room, discord.Permissions.none()), "question")
         if why_not == "bot" or (why_not and why not in ("mention", "reply", "direct")):
             return
         if unable := refusal(room):
@@ -78,15 +89,12 @@ class Listener:
 
     async def _thread_of(self, message: discord.Message) -> Thread:
         """What is said in a thread, in a direct talk or in answer to something belongs together."""
-        room, place = message.channel, place_of(message.channel)
-        if place.direct:
-            return Thread(place, str(room.id))
+        if (thread := await self._thread_in(message.channel)) is not None:
+            return thread
+        place = place_of(message.channel)
         above = str(message.reference.message_id) if message.reference and message.reference.message_id else ""
-        for known in [str(room.id)] if isinstance(room, discord.Thread) else [above] if above else []:
-            question = await self._inbox.shown(place, known) or await self._inbox.asked(place, known)
-            if question is not None:
-                return question.thread
-        return Thread(place, str(room.id if isinstance(room, discord.Thread) else message.id))
+        known = (await self._inbox.shown(place, above) or await self._inbox.asked(place, above)) if above else None
+        return known.thread if known else Thread(place, str(message.id))
 
     async def edited(self, message: discord.Message, me: discord.ClientUser) -> None:
         """Only what a person edits: a preview that Discord adds changes no text and has no time of an edit (S8)."""
@@ -115,7 +123,9 @@ class Listener:
     def why_not(self, interaction: discord.Interaction) -> Refusal | None:
         if interaction.channel is None:
             return "channel"
-        return authorize(self._settings.rules, asker_of(interaction.user, interaction.channel), kind_of(interaction))
+        return authorize(
+            self._settings.rules, asker_of(interaction.user, interaction.channel, interaction.permissions), kind_of(interaction)
+        )
 
     async def asked(self, interaction: discord.Interaction, text: str, *, private: bool = False, base: str = "") -> None:
         """Acknowledged first: three seconds are little."""
@@ -123,10 +133,7 @@ class Listener:
         room = interaction.channel
         if room is None:
             return
-        place = place_of(room)
-        known = await self._inbox.shown(place, str(room.id)) if isinstance(room, discord.Thread) else None
-        apart = not place.direct and not isinstance(room, discord.Thread)
-        thread = known.thread if known else Thread(place, str(interaction.id if apart else room.id))
+        thread = await self._thread_in(room) or Thread(place_of(room), str(interaction.id))
         reply_to = ReplyTo(
             room.id,
             interaction.token,
@@ -148,6 +155,28 @@ class Listener:
                 asked_at=datetime.now(UTC),
             )
         )
+
+    async def commanded(self, interaction: discord.Interaction, said: str) -> None:
+        """Only who gave the command sees how it goes: it names documents. A long run outlives the interaction's token."""
+        await interaction.response.defer(thinking=True, ephemeral=True)
+        room = interaction.channel
+        if room is None:
+            return
+        bases = self.choosable(place_of(room), roles_of(interaction.user))
+        show = Progress(interaction).show
+        told = await self._administration.carry_out(said, bases=bases, thread=await self._thread_in(room), show=show, pace=PACE)
+        with suppress(DeliveryError):
+            await show(told)
+
+    async def _thread_in(self, room: Room) -> Thread | None:
+        """The thread that a command is given in, if it is given in one."""
+        place = place_of(room)
+        if place.direct:
+            return Thread(place, str(room.id))
+        if not isinstance(room, discord.Thread):
+            return None
+        known = await self._inbox.shown(place, str(room.id)) or await self._inbox.asked(place, str(room.id))
+        return known.thread if known else Thread(place, str(room.id))
 
     # --- buttons ----------------------------------------------------------------------------------------------------
 
@@ -174,9 +203,22 @@ class Listener:
             await interaction.followup.send(f"<#{thread.id}>", ephemeral=True)
 
 
-def asker_of(who: discord.User | discord.Member, room: Room) -> Asker:
-    """Roles and permissions are those of the server that it was said in, never of another one."""
-    held = who.guild_permissions if isinstance(who, discord.Member) else discord.Permissions.none()
+class Progress:
+    """What a command says, in the message that only its giver sees; cut to one message, and left once its token died."""
+
+    def __init__(self, interaction: discord.Interaction) -> None:
+        self._interaction = interaction
+
+    async def show(self, text: str) -> None:
+        """Raises DeliveryError."""
+        if self._interaction.is_expired():
+            return
+        with suppress(TokenDead), delivering(by_token=True):
+            await self._interaction.edit_original_response(content=cut(text))
+
+
+def asker_of(who: discord.User | discord.Member, room: Room, held: discord.Permissions) -> Asker:
+    """`held` are the permissions that Discord itself says they have in this place, never those of another server."""
     return Asker(
         str(who.id),
         place_of(room),
@@ -192,7 +234,7 @@ def kind_of(interaction: discord.Interaction) -> Kind:
     if interaction.type in (discord.InteractionType.component, discord.InteractionType.modal_submit):
         return "button"
     command = interaction.command
-    return "command" if command is not None and command.name in ADMIN_COMMANDS else "question"
+    return "command" if command is not None and command.name in COMMANDS else "question"
 
 
 def name_of(who: discord.User | discord.Member) -> str:

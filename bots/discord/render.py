@@ -114,3 +114,9 @@ def with_more_in_file(answer: Answer) -> str:
     if room < LIMIT // 4:
         footer, room = "", LIMIT - len(more)
     return "\n\n".join(part for part in (pieces(shown(answer.text), room)[0] + more, footer) if part)
+
+
+def cut(text: str) -> str:
+    """One message of what is not an answer; what does not fit is left out, and said to be."""
+    first, *others = pieces(shown(text), LIMIT - 2)
+    return f"{first}\n…" if others else first

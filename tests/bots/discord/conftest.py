@@ -9,15 +9,19 @@ import discord
 import pytest
 
 from bots.access import AskingLimits, LimitSettings, Rules
+from bots.administering import Administration
 from bots.desk import Desk, DeskSettings
 from bots.discord.app import App, connected
 from bots.discord.heard import Hearing
 from bots.discord.listening import Listener, ListenSettings
 from bots.discord.surface import DiscordSurface, Threads
+from rag.ports import Catalog, Memory, PassageIndex
 from storage.catalog import DatabaseCatalog
 from storage.conversations import DatabaseMemory
 from storage.database import Database
 from storage.inbox import DatabaseInbox
+from storage.local_index import LocalIndex
+from tests.bots.test_administering import ScriptedRuns
 from tests.fakes.discord import FakeDiscord
 from tests.fakes.surfaces import ScriptedCore
 
@@ -33,11 +37,11 @@ QUICK = DeskSettings(lease_seconds=1.0, sweep_seconds=0.1, drain_seconds=2.0, pa
 class Bot:
     """One process of Footnote, started as often as a test likes, always on the same database."""
 
-    def __init__(self, fake: FakeDiscord, database: Database) -> None:
+    def __init__(self, fake: FakeDiscord, database: Database, index: PassageIndex) -> None:
         self.fake = fake
         self.inbox = DatabaseInbox(database)
-        self.memory = DatabaseMemory(database)
-        self.catalog = DatabaseCatalog(database)
+        self.memory: Memory = DatabaseMemory(database)
+        self.catalog: Catalog = DatabaseCatalog(database)
         self.core = ScriptedCore(self.memory)
         self.rules = Rules()
         self.hearing = Hearing()
@@ -46,14 +50,20 @@ class Bot:
         self.choosable: Choosable = lambda _place, _roles: self.bases
         self.threads: Threads = "offer"
         self.pace = 0.05
+        self.index: PassageIndex = index
+        self.runs: Any = ScriptedRuns()
         self.app: App | None = None
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self.bases
 
     @asynccontextmanager
     async def running(self, **options: Any) -> AsyncIterator[Desk]:
         app = App(
             self.catalog,
+            self.bases,
             self.choosable,
-            several=len(self.bases) > 1,
             content=self.hearing.content,
             direct=self.hearing.direct,
             guild_ready_timeout=0.05,
@@ -69,7 +79,13 @@ class Bot:
             limits=AskingLimits(self.inbox, self.limits),
             settings=QUICK,
         )
-        app.listener = Listener(desk, self.inbox, ListenSettings(self.rules, self.hearing))
+        app.listener = Listener(
+            desk,
+            self.inbox,
+            ListenSettings(self.rules, self.hearing),
+            Administration(self),
+            self.choosable,
+        )
         self.app = app
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(connected(app, self.fake.token, self.fake.api_url))
@@ -90,5 +106,5 @@ async def fake(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FakeDiscord]:
 
 @pytest.fixture
 async def bot(fake: FakeDiscord, tmp_path: Path) -> AsyncIterator[Bot]:
-    async with Database(f"sqlite:///{tmp_path}/footnote.db") as database:
-        yield Bot(fake, database)
+    async with Database(f"sqlite:///{tmp_path}/footnote.db") as database, LocalIndex(tmp_path / "index") as index:
+        yield Bot(fake, database, index)

@@ -84,8 +84,8 @@ async def put_commands(discord: FakeDiscord, request: web.Request, sent: Sent) -
     discord.commands[scope] = [
         {
             "description": "",
-            "default_member_permissions": None,
             **command,
+            "default_member_permissions": _text(command.get("default_member_permissions")),
             "id": known.get((command["name"], command.get("type", 1)), {}).get("id") or snowflake(),
             "application_id": discord.bot.id,
             "version": snowflake(),
@@ -94,6 +94,10 @@ async def put_commands(discord: FakeDiscord, request: web.Request, sent: Sent) -
         for command in sent.body
     ]
     return as_json(discord.commands[scope])
+
+
+def _text(number: object) -> str | None:
+    return None if number is None else str(number)
 
 
 async def get_commands(discord: FakeDiscord, request: web.Request, sent: Sent) -> web.Response:  # noqa: ARG001
