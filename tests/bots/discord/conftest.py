@@ -15,7 +15,6 @@ from bots.discord.app import App, connected
 from bots.discord.heard import Hearing
 from bots.discord.listening import Listener, ListenSettings
 from bots.discord.surface import DiscordSurface, Threads
-from rag.ports import Catalog, Memory, PassageIndex
 from storage.catalog import DatabaseCatalog
 from storage.conversations import DatabaseMemory
 from storage.database import Database
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bots.discord.commands import Choosable
+    from rag.ports import Catalog, Memory, PassageIndex
 
 QUICK = DeskSettings(lease_seconds=1.0, sweep_seconds=0.1, drain_seconds=2.0, patience_seconds=1.0)
 
