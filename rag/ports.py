@@ -343,6 +343,18 @@ class Inbox(Protocol):
         ...
 
 
+class Installations(Protocol):
+    """What platforms gave us when we were installed in a workspace; kept so that only we can read it (S10)."""
+
+    async def keep(self, platform: str, enterprise: str, workspace: str, person: str, secret: str) -> None: ...
+
+    async def get(self, platform: str, enterprise: str, workspace: str, person: str) -> str | None: ...
+
+    async def forget(self, platform: str, enterprise: str, workspace: str) -> bool:
+        """Of all persons. False where there was nothing."""
+        ...
+
+
 # --- watching -------------------------------------------------------------------------------------------------------
 
 

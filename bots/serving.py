@@ -1,0 +1,51 @@
+"""One desk for all platforms that are served, until the process is asked to end; then in good order (O6)."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from bots.delivery import Surface
+    from bots.desk import Desk
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Platform(Protocol):
+    """A platform that is connected to. Questions come in only while it listens."""
+
+    name: str
+
+    @property
+    def surface(self) -> Surface[Any]: ...
+
+    def listening(self, desk: Desk) -> AbstractAsyncContextManager[None]: ...
+
+
+async def serve(
+    platforms: Sequence[Platform],
+    desk: Callable[[Mapping[str, Surface[Any]]], Desk],
+    *,
+    ready: Callable[[], None] | None = None,
+) -> None:
+    """First nothing new is taken in any more, then what is in flight is finished or handed back, then connections close."""
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, ended.set)
+    try:
+        async with desk({platform.name: platform.surface for platform in platforms}) as open_desk, AsyncExitStack() as stack:
+            for platform in platforms:
+                await stack.enter_async_context(platform.listening(open_desk))
+            if ready is not None:
+                ready()
+            await ended.wait()
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
