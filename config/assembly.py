@@ -127,15 +127,20 @@ class Footnote:
 
     async def check(self) -> None:
         """Raises IndexMissing or IndexMismatch, with the command that mends it, before anybody asks."""
-        found = {base: await self.index.signature(base) for base in self.bases}
-        for base, signature in found.items():
-            if signature and (signature.embedder, signature.lexical) != (self.signature.embedder, self.signature.lexical):
-                raise IndexMismatch(
-                    f"The index of base {base!r} was made with embedder {signature.embedder}, and {self.signature.embedder} is "
-                    f"configured. Run: footnote index --base {base}"
-                )
+        for base in self.bases:
+            await self.check_base(base)
         if not any([await self.index.size(base) for base in self.bases]):
             raise IndexMissing("Nothing has been indexed yet. Run: footnote index PATH")
+
+
+    async def check_base(self, base: str) -> None:
+        """Raises IndexMismatch where its index was made with something else than what is configured."""
+        signature = await self.index.signature(base)
+        if signature and (signature.embedder, signature.lexical) != (self.signature.embedder, self.signature.lexical):
+            raise IndexMismatch(
+                f"The index of base {base!r} was made with embedder {signature.embedder}, and {self.signature.embedder} is "
+                f"configured. Run: footnote index --base {base}"
+            )
 
 
 @asynccontextmanager

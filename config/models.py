@@ -35,6 +35,33 @@ class Models:
     fallback: Writer
 
 
+@dataclass(frozen=True, slots=True)
+class Providers:
+    """Whose models are used; "" for one that comes with Footnote, or for none."""
+
+    writer: Provider
+    condenser: Provider
+    embedder: Provider
+    reranker: Provider
+
+
+def providers(settings: Settings) -> Providers:
+    """Raises BadSetting for a model without its key, or one that is not installed."""
+    table, reranker = settings.models, settings.retrieval.reranker
+    if reranker == "local" and not LocalReranker.available():
+        raise BadSetting(
+            "retrieval.reranker is 'local', and the local reranker is not installed: it exists for Linux and macOS on arm64. "
+            "Set it to 'auto' or 'none'."
+        )
+    by_cohere = reranker == "cohere" or (reranker == "auto" and settings.cohere_api_key is not None)
+    return Providers(
+        chosen(settings, "models.writer", table.writer),
+        chosen(settings, "models.condenser", table.writer if table.condenser == "auto" else table.condenser),
+        chosen(settings, "models.embedder", table.embedder),
+        chosen(settings, "retrieval.reranker", "cohere") if by_cohere else "",
+    )
+
+
 class ModelPicker:
     """Picks and opens; what is not used is not even loaded: each SDK takes a part of a second."""
 
@@ -42,6 +69,7 @@ class ModelPicker:
         self._settings = settings
         self._stack = stack
         self._catalog = catalog
+        self._providers = providers(settings)
         self._local: LocalEmbedder | None = None
         self._cohere: CohereClient | None = None
         self._openai: OpenAIClient | None = None
@@ -56,15 +84,12 @@ class ModelPicker:
 
     async def _writer(self) -> Writer | None:
         table = self._settings.models
-        provider = chosen(self._settings, "models.writer", table.writer)
-        return await self._model(provider, table.cohere_writer, table.openai_writer)
+        return await self._model(self._providers.writer, table.cohere_writer, table.openai_writer)
 
     async def _condenser(self) -> Writer | None:
         """A cheaper model will do for one sentence (R7)."""
         table = self._settings.models
-        named = table.writer if table.condenser == "auto" else table.condenser
-        provider = chosen(self._settings, "models.condenser", named)
-        return await self._model(provider, table.cohere_condenser, table.openai_condenser or table.openai_writer)
+        return await self._model(self._providers.condenser, table.cohere_condenser, table.openai_condenser or table.openai_writer)
 
     async def _model(self, provider: Provider, of_cohere: str, of_openai: str) -> Writer | None:
         tokens = self._settings.models.context_tokens
@@ -83,12 +108,11 @@ class ModelPicker:
         table = self._settings.models
         if table.embedder == "none":
             return None
-        provider = chosen(self._settings, "models.embedder", table.embedder)
-        if provider == "cohere":
+        if self._providers.embedder == "cohere":
             from rag.models.cohere.embedder import CohereEmbedder  # noqa: PLC0415
 
             return CohereEmbedder(await self._cohere_client(), table.cohere_embedder, table.dimension)
-        return await self._openai_embedder() if provider == "openai" else await self._local_embedder()
+        return await (self._openai_embedder() if self._providers.embedder == "openai" else self._local_embedder())
 
     async def _openai_embedder(self) -> Embedder:
         """What no setting and no list tells of a model's vectors is found out once, and then remembered."""
@@ -106,18 +130,11 @@ class ModelPicker:
         return OpenAIEmbedder(client, table.openai_embedder, known)
 
     async def _reranker(self, cache: Path) -> Reranker | None:
-        """Where the local one is not installed, `auto` does without and `local` is an error."""
-        named = self._settings.retrieval.reranker
-        if named == "cohere" or (named == "auto" and self._settings.cohere_api_key):
+        if self._providers.reranker == "cohere":
             from rag.models.cohere.reranker import CohereReranker  # noqa: PLC0415
 
-            return CohereReranker(await self._cohere_client("retrieval.reranker"), self._settings.models.cohere_reranker)
-        if named == "local" and not LocalReranker.available():
-            raise BadSetting(
-                "retrieval.reranker is 'local', and the local reranker is not installed: it exists for Linux and macOS on arm64. "
-                "Set it to 'auto' or 'none'."
-            )
-        if named == "none" or not LocalReranker.available():
+            return CohereReranker(await self._cohere_client(), self._settings.models.cohere_reranker)
+        if self._settings.retrieval.reranker == "none" or not LocalReranker.available():
             return None
         return await self._stack.enter_async_context(LocalReranker(cache))
 
@@ -127,22 +144,26 @@ class ModelPicker:
             self._local = await self._stack.enter_async_context(local)
         return self._local
 
-    async def _cohere_client(self, named: str = "models") -> CohereClient:
-        if self._cohere is None:
-            from rag.models.cohere.client import open_client  # noqa: PLC0415
-
-            key = cohere_key(self._settings, named)
-            self._cohere = await self._stack.enter_async_context(open_client(key, self._settings.cohere_api_url))
+    async def _cohere_client(self) -> CohereClient:
+        self._cohere = self._cohere or await cohere_client(self._settings, self._stack)
         return self._cohere
 
     async def _openai_client(self) -> OpenAIClient:
-        if self._openai is None:
-            from rag.models.openai_compatible.client import open_client  # noqa: PLC0415
-
-            secret = self._settings.openai_api_key
-            key = secret.get_secret_value() if secret else ""
-            self._openai = await self._stack.enter_async_context(open_client(key, self._settings.openai_base_url))
+        self._openai = self._openai or await openai_client(self._settings, self._stack)
         return self._openai
+
+
+async def cohere_client(settings: Settings, stack: AsyncExitStack) -> CohereClient:
+    from rag.models.cohere.client import open_client  # noqa: PLC0415 - see above
+
+    return await stack.enter_async_context(open_client(cohere_key(settings, "models"), settings.cohere_api_url))
+
+
+async def openai_client(settings: Settings, stack: AsyncExitStack) -> OpenAIClient:
+    from rag.models.openai_compatible.client import open_client  # noqa: PLC0415
+
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
+    return await stack.enter_async_context(open_client(key, settings.openai_base_url))
 
 
 def chosen(settings: Settings, setting: str, named: str) -> Provider:

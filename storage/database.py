@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from sqlalchemy import URL, make_url
@@ -9,7 +10,7 @@ from sqlalchemy.exc import ArgumentError
 
 from rag.errors import BadSetting
 from storage.failures import in_our_words
-from storage.migrations import HEAD, stored_version, upgrade
+from storage.migrations import HEAD, schema_error, stored_version, upgrade
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +67,29 @@ class Database:
         """`single` says that the work is one statement, which on PostgreSQL saves two round trips."""
         with in_our_words(self.where, opened=self._opened):
             return await self._engine.write(work, single=single)
+
+
+async def check_schema(url: str) -> str:
+    """Where the database is, without changing it. Raises BadSetting for one that is not migrated or too new, StoreError."""
+    database = Database(url)
+    if (path := sqlite_file(url)) is not None and not path.exists():
+        return f"{database.where}, made at the first start"
+    try:
+        with in_our_words(database.where):
+            await database._engine.open()  # noqa: SLF001 - its own module
+            stored = await database._engine.read(stored_version)  # noqa: SLF001
+    finally:
+        await database._engine.close()  # noqa: SLF001
+    if stored is None:
+        raise BadSetting(f"The database {database.where} has no tables yet. Run: footnote migrate")
+    if stored != HEAD:
+        raise schema_error(stored)
+    return database.where
+
+
+def sqlite_file(url: str) -> Path | None:
+    address = parse(url)
+    return Path(address.database) if address.drivername == "sqlite" and address.database else None
 
 
 def parse(url: str) -> URL:

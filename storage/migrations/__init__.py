@@ -23,6 +23,18 @@ def stored_version(connection: Connection) -> str | None:
     return connection.execute(select(_version.c.version_num)).scalar()
 
 
+def schema_error(stored: str) -> BadSetting:
+    """A schema that is not this version's. Revisions count up."""
+    if stored < HEAD:
+        return BadSetting(
+            f"The database has an older schema ({stored}, this version of Footnote needs {HEAD}). Run: footnote migrate"
+        )
+    return BadSetting(
+        f"The database was made by a newer version of Footnote (schema {stored}, this one knows {HEAD}): "
+        "install that version, or use another database."
+    )
+
+
 def upgrade(connection: Connection, to: str = "head") -> None:
     """Bring the tables up to date, inside the connection's transaction. Raises BadSetting for a newer schema."""
     stored = stored_version(connection)
@@ -36,9 +48,6 @@ def upgrade(connection: Connection, to: str = "head") -> None:
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if stored is not None and stored not in known:
-        raise BadSetting(
-            f"The database was made by a newer version of Footnote (schema {stored}, this one knows {HEAD}): "
-            "install that version, or use another database."
-        )
+        raise schema_error(stored)
     config.attributes["connection"] = connection
     command.upgrade(config, to)

@@ -67,6 +67,8 @@ class FakeCohere(ModelServer[Says]):
         if path == RERANK:
             check_rerank(body)
             return web.json_response(_reranked(body))
+        if path == "/v1/models":
+            return web.json_response({"models": [{"name": CHAT_MODELS[0], "endpoints": ["chat"]}], "next_page_token": ""})
         if path.startswith("/v1/models/"):
             return _model(path.removeprefix("/v1/models/"))
         raise Wrong(404, "page not found")
