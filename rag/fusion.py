@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag.coverage import covered
@@ -50,18 +51,17 @@ def fuse(found: Sequence[Searched], alpha: float, coverage: float) -> Fused:
     Both raw scores of every candidate count, each min-max normalised over all of them. The lexical weight is `alpha` where
     the best lexical matches hold at least the share `coverage` of the words, and falls to nothing with that share.
     """
-    flat = [(each, *both) for each in found for both in zip(each.candidates, covered(each.words, each.candidates), strict=True)]
-    lexical = sorted(((one.bm25, held.words) for _, one, held in flat if one.lexical_rank), reverse=True)[:_COVERED_BY]
-    most = max((words for _, words in lexical), default=0.0)
+    bases = [each.base for each in found for _ in each.candidates]
+    candidates = [one for each in found for one in each.candidates]
+    held = [one for each in found for one in covered(each.words, each.candidates)]
+    lexical = sorted([(one.bm25, of.words) for one, of in zip(candidates, held, strict=True) if one.lexical_rank], reverse=True)
+    most = max((words for _, words in lexical[:_COVERED_BY]), default=0.0)
     trust = min(1.0, most / coverage) if coverage else float(bool(lexical))
-    weight = alpha * trust if any(one.dense_rank for _, one, _ in flat) else 1.0
-    words = normalised([one.bm25 for _, one, _ in flat])
-    sense = normalised([one.cosine for _, one, _ in flat])
-    ranked = [
-        Ranked(each.base, one, weight * word + (1 - weight) * near, held.asked)
-        for (each, one, held), word, near in zip(flat, words, sense, strict=True)
-    ]
-    ranked.sort(key=lambda each: -each.score)
+    weight = alpha * trust if any(one.dense_rank for one in candidates) else 1.0
+    words, sense = normalised([one.bm25 for one in candidates]), normalised([one.cosine for one in candidates])
+    scores = [weight * word + (1 - weight) * near for word, near in zip(words, sense, strict=True)]
+    ranked = list(map(Ranked, bases, candidates, scores, [of.asked for of in held]))
+    ranked.sort(key=attrgetter("score"), reverse=True)
     return Fused(ranked, trust, frozenset(each.base for each in found if each.foreign))
 
 

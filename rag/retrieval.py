@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from rag.fusion import Fused, Ranked, Searched, fuse
 from rag.lexical import is_foreign, question_words
 from rag.relevance import blended, by_standing, relevance_of
 from rag.selection import Fold, within_budget
+from rag.side_by_side import side_by_side
 from rag.types import Match, Search
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Retriever:
             asked = list(dict.fromkeys(bases))
             vector = await self._vector(lookup, notes)
             vectors = {base: vector for base in asked if vector is not None and await self._has_our_vectors(base, notes)}
-            searched = await asyncio.gather(*(self._search_base(base, lookup, vectors.get(base), languages) for base in asked))
+            searched = await side_by_side([self._search_base(base, lookup, vectors.get(base), languages) for base in asked])
             fused = fuse(searched, self._settings.alpha, self._settings.coverage)
             notes |= {
                 "bases": list(bases),
@@ -163,7 +163,7 @@ class Retriever:
         ids: dict[str, list[str]] = {}
         for each in ranked:
             ids.setdefault(each.base, []).append(each.candidate.id)
-        found = await asyncio.gather(*(self._index.passages(base, wanted) for base, wanted in ids.items()))
+        found = await side_by_side([self._index.passages(base, wanted) for base, wanted in ids.items()])
         return {(base, passage.id): passage for base, part in zip(ids, found, strict=True) for passage in part}
 
     async def _reranked(self, lookup: Lookup, matches: list[Match], trace: Trace) -> list[Match]:
