@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from logging import getLogger
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import aiohttp
 import discord
@@ -13,13 +14,16 @@ import yarl
 
 from bots.discord.buttons import GoOn, Verdict
 from bots.discord.commands import Tree, add_administering, add_asking, synchronise
+from bots.discord.places import PLATFORM
 from rag.errors import BadSetting, StoreUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+    from bots.desk import Desk
     from bots.discord.commands import Choosable
     from bots.discord.listening import Listener
+    from bots.discord.surface import DiscordSurface
     from rag.ports import Catalog
 
 log = getLogger(__name__)
@@ -37,9 +41,7 @@ LOGIN_REFUSED = "Discord refuses DISCORD_TOKEN. Reset the token in the developer
 
 
 class App(discord.Client):
-    """The client. `listener` is given before it connects."""
-
-    listener: Listener
+    """The client. What happens is told to its listener; while it has none it is left to the next process."""
 
     def __init__(
         self, catalog: Catalog, bases: Sequence[str], choosable: Choosable, *, content: bool, direct: bool, **options: Any
@@ -48,48 +50,80 @@ class App(discord.Client):
         super().__init__(intents=intents, allowed_mentions=discord.AllowedMentions.none(), **options)
         self.tree = Tree(self)
         self._catalog = catalog
-        self._open = True
+        self.listener: Listener | None = None
+        self._rooms: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         add_asking(self.tree, choosable, several=len(bases) > 1, direct=direct)
         add_administering(self.tree, bases)
 
-    def stop_listening(self) -> None:
-        """From now on what happens is left to the next process."""
-        self._open = False
+    def listen(self, listener: Listener | None) -> None:
+        self.listener = listener
+        self.tree.listener = listener
 
     async def setup_hook(self) -> None:
-        self.tree.listener = self.listener
         self.add_dynamic_items(Verdict, GoOn)
         assert self.application_id is not None  # noqa: S101 - logged in
         if await synchronise(self.tree, self._catalog, self.application_id):
             log.info("Discord was told of the commands")
 
-    # --- events: each is a boundary, an error in one ends nothing
+    # --- events: each is a boundary, an error in one ends nothing; those of one room come one after the other
 
     async def on_message(self, message: discord.Message) -> None:
-        if self._open and (me := self.user) is not None:
-            await self._safely(lambda: self.listener.message(message, me))
+        if (listener := self.listener) is not None and (me := self.user) is not None:
+            await self._safely(message.channel.id, lambda: listener.message(message, me))
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
-        if self._open and (me := self.user) is not None and payload.message.edited_at is not None:
-            await self._safely(lambda: self.listener.edited(payload.message, me))
+        if (listener := self.listener) is not None and (me := self.user) is not None:
+            await self._safely(payload.channel_id, lambda: listener.edited(payload.message, me))
 
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         room = self.get_channel(payload.channel_id)
-        if self._open and isinstance(room, discord.abc.Messageable):
-            await self._safely(lambda: self.listener.deleted(room, payload.message_id))
+        if (listener := self.listener) is not None and isinstance(room, discord.abc.Messageable):
+            await self._safely(payload.channel_id, lambda: listener.deleted(room, payload.message_id))
 
-    async def _safely(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _safely(self, room: int, work: Callable[[], Awaitable[None]]) -> None:
+        lock = self._rooms.setdefault(room, asyncio.Lock())
         try:
-            await work()
+            async with lock:
+                await work()
         except StoreUnavailable as error:
             log.error("what was said in Discord could not be taken in: %s", error)  # noqa: TRY400 - the sentence says it all
         except Exception:
             log.exception("an error that should not be")
 
 
+class DiscordPlatform:
+    """Discord as it is served: logged in before the desk opens, and out after it is closed."""
+
+    name = PLATFORM
+
+    def __init__(self, app: App, surface: DiscordSurface, listener: Callable[[Desk], Listener]) -> None:
+        self._app = app
+        self.surface = surface
+        self._listener = listener
+
+    @asynccontextmanager
+    async def listening(self, desk: Desk) -> AsyncIterator[None]:
+        """Raises BadSetting where Discord says no."""
+        self._app.listen(self._listener(desk))
+        task = asyncio.create_task(self._app.connect())
+        task.add_done_callback(_ended)
+        await _ready(self._app, task)
+        if not self._app.intents.message_content:
+            log.warning(NO_CONTENT)
+        try:
+            yield
+        finally:
+            self._app.listen(None)
+
+
+def _ended(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("the connection to Discord ended: %s", error)
+
+
 @asynccontextmanager
-async def connected(app: App, token: str, api_url: str = "") -> AsyncIterator[asyncio.Task[None]]:
-    """Logged in and listening inside; the task ends only with an error. Raises BadSetting where Discord says no."""
+async def logged_in(app: App, token: str, api_url: str = "") -> AsyncIterator[App]:
+    """Raises BadSetting where Discord says no."""
     if api_url:
         await point_at(api_url, token)
     async with app:
@@ -99,30 +133,21 @@ async def connected(app: App, token: str, api_url: str = "") -> AsyncIterator[as
             raise BadSetting(LOGIN_REFUSED) from error
         except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
             raise BadSetting(f"Discord cannot be reached ({type(error).__name__}). Is the network there?") from error
-        task = asyncio.create_task(app.connect())
-        try:
-            await _ready(app, task)
-            if not app.intents.message_content:
-                log.warning(NO_CONTENT)
-            yield task
-        finally:
-            app.stop_listening()
-            await app.close()
-            await asyncio.gather(task, return_exceptions=True)
+        yield app
 
 
 async def _ready(app: App, task: asyncio.Task[None]) -> None:
     waiting = asyncio.create_task(app.wait_until_ready())
     await asyncio.wait({task, waiting}, timeout=CONNECT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-    if not waiting.done():
-        waiting.cancel()
-    if task.done():
-        try:
-            task.result()
-        except discord.PrivilegedIntentsRequired as error:
-            raise BadSetting(INTENT_MISSING) from error
-        except discord.ConnectionClosed as error:
-            raise BadSetting(f"Discord closed the connection with code {error.code}.") from error
+    waiting.cancel()
+    if not task.done():
+        return
+    try:
+        task.result()
+    except discord.PrivilegedIntentsRequired as error:
+        raise BadSetting(INTENT_MISSING) from error
+    except discord.ConnectionClosed as error:
+        raise BadSetting(f"Discord closed the connection with code {error.code}.") from error
 
 
 async def point_at(api_url: str, token: str) -> None:

@@ -30,7 +30,7 @@ class Verdict(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"footnot
         return cls(match["verdict"], match["question"])
 
     async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
-        return await listener_of(interaction).may_use(interaction)
+        return is_listening(interaction) and await listener_of(interaction).may_use(interaction)
 
     async def callback(self, interaction: discord.Interaction) -> None:
         await listener_of(interaction).judged(interaction, self.question, self.verdict)
@@ -52,16 +52,21 @@ class GoOn(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"footnote:t
         return cls(match["question"])
 
     async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
-        return await listener_of(interaction).may_use(interaction)
+        return is_listening(interaction) and await listener_of(interaction).may_use(interaction)
 
     async def callback(self, interaction: discord.Interaction) -> None:
         await listener_of(interaction).opened(interaction, self.question)
+
+
+def is_listening(interaction: discord.Interaction) -> bool:
+    return getattr(interaction.client, "listener", None) is not None
 
 
 def listener_of(interaction: discord.Interaction) -> Listener:
     from bots.discord.app import App  # noqa: PLC0415 - the app knows its buttons
 
     assert isinstance(interaction.client, App)  # noqa: S101 - the items are added to no other client
+    assert interaction.client.listener is not None  # noqa: S101 - see is_listening
     return interaction.client.listener
 
 

@@ -34,10 +34,16 @@ REMEMBERED = "discord.commands"
 class Tree(app_commands.CommandTree[Any]):
     """Who may use a command is decided before any of it runs; what goes wrong in it is said to who used it."""
 
-    listener: Listener
+    listener: Listener | None = None
 
     async def interaction_check(self, interaction: discord.Interaction, /) -> bool:
-        return await self.listener.may_use(interaction)
+        return self.listener is not None and await self.listener.may_use(interaction)
+
+    @property
+    def listening(self) -> Listener:
+        """Within a command, which `interaction_check` let pass."""
+        assert self.listener is not None  # noqa: S101 - as said
+        return self.listener
 
     async def on_error(self, interaction: discord.Interaction, error: app_commands.AppCommandError, /) -> None:
         cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
@@ -78,7 +84,7 @@ def add_asking(tree: Tree, choosable: Choosable, *, several: bool, direct: bool)
             base: str = "",
             private: bool = False,  # noqa: FBT001, FBT002 - an option of the command
         ) -> None:
-            await tree.listener.asked(interaction, question, private=private, base=base)
+            await tree.listening.asked(interaction, question, private=private, base=base)
 
     else:
 
@@ -90,13 +96,13 @@ def add_asking(tree: Tree, choosable: Choosable, *, several: bool, direct: bool)
             question: app_commands.Range[str, 1, LONGEST],
             private: bool = False,  # noqa: FBT001, FBT002 - an option of the command
         ) -> None:
-            await tree.listener.asked(interaction, question, private=private)
+            await tree.listening.asked(interaction, question, private=private)
 
     @tree.context_menu(name="Ask the docs about this")
     @contexts
     async def ask_about(interaction: discord.Interaction, message: discord.Message) -> None:
         assert interaction.client.user is not None  # noqa: S101 - logged in
-        await tree.listener.asked(interaction, words_of(message, interaction.client.user.id))
+        await tree.listening.asked(interaction, words_of(message, interaction.client.user.id))
 
 
 def add_administering(tree: Tree, bases: Sequence[str]) -> None:
@@ -109,10 +115,10 @@ def add_administering(tree: Tree, bases: Sequence[str]) -> None:
 
     def add(name: str, description: str, *, of_base: bool) -> None:
         async def of_one(interaction: discord.Interaction, base: str = "") -> None:
-            await tree.listener.commanded(interaction, f"{name} {base}".strip())
+            await tree.listening.commanded(interaction, f"{name} {base}".strip())
 
         async def of_all(interaction: discord.Interaction) -> None:
-            await tree.listener.commanded(interaction, name)
+            await tree.listening.commanded(interaction, name)
 
         command: app_commands.Command[Any, Any, Any]
         if of_base and len(bases) > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import discord
@@ -11,7 +11,7 @@ import pytest
 from bots.access import AskingLimits, LimitSettings, Rules
 from bots.administering import Administration
 from bots.desk import Desk, DeskSettings
-from bots.discord.app import App, connected
+from bots.discord.app import App, DiscordPlatform, logged_in
 from bots.discord.heard import Hearing
 from bots.discord.listening import Listener, ListenSettings
 from bots.discord.surface import DiscordSurface, Threads
@@ -71,6 +71,7 @@ class Bot:
         )
         surface = DiscordSurface(app, threads=self.threads)
         surface.pace = self.pace
+        platform = DiscordPlatform(app, surface, self._listener)
         desk = Desk(
             inbox=self.inbox,
             memory=self.memory,
@@ -79,18 +80,13 @@ class Bot:
             limits=AskingLimits(self.inbox, self.limits),
             settings=QUICK,
         )
-        app.listener = Listener(
-            desk,
-            self.inbox,
-            ListenSettings(self.rules, self.hearing),
-            Administration(self),
-            self.choosable,
-        )
         self.app = app
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(connected(app, self.fake.token, self.fake.api_url))
-            yield await stack.enter_async_context(desk)
-            app.stop_listening()
+        async with logged_in(app, self.fake.token, self.fake.api_url), desk, platform.listening(desk):
+            yield desk
+
+    def _listener(self, desk: Desk) -> Listener:
+        settings = ListenSettings(self.rules, self.hearing)
+        return Listener(desk, self.inbox, settings, Administration(self), lambda place, roles: self.choosable(place, roles))
 
 
 @pytest.fixture
