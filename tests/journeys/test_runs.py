@@ -171,7 +171,7 @@ def test_while_an_index_is_rebuilt_the_old_one_answers_even_when_the_rebuild_is_
 
     assert "Room 3 is blue" in pages.run("ask", "Which colour has room 3?", **threshold).out
     again = pages.run("index", "--rebuild")
-    assert again.out.startswith(f"default: {PAGES} added; {PAGES} documents, {PAGES} passages")
+    assert re.match(rf"default: \d+ added; {PAGES} documents, {PAGES} passages", again.out)  # it goes on where the other stopped
     assert "Room 3 is green" in pages.run("ask", "Which colour has room 3?", **threshold).out
 
 
