@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 
 def platforms() -> Mapping[str, Callable[[Settings], list[Check]]]:
     """The checks of each platform. They are made without its tokens, too: that they are missing is what may be wrong."""
-    return {}
+    from bots.cli.slack_checks import slack_checks  # noqa: PLC0415 - as in app
+
+    return {"slack": slack_checks}
+
+
+def set_up(settings: Settings) -> list[str]:
+    """The platforms that are given a token."""
+    given = {
+        "slack": settings.slack_bot_token or settings.slack_app_token or settings.slack_client_id,
+        "discord": settings.discord_token,
+    }
+    return [name for name in platforms() if given[name]]
 
 
 @app.command("doctor")
@@ -66,6 +77,8 @@ async def everything(settings: Settings) -> bool:
     from config.checks import BEFORE, base_checks, checks_of  # noqa: PLC0415
 
     failed = await told(checks_of(settings))
+    for name in set_up(settings):
+        failed |= await told(chosen(name)(settings))
     async with AsyncExitStack() as stack:
         if failed.isdisjoint(BEFORE):
             footnote = await assembled(settings, stack)

@@ -43,6 +43,9 @@ class Access:
     signing_secret: str = ""
     port: int | None = None
     oauth: bool = False
+    client_secret: str = ""
+    encryption_key: str = ""
+    public_url: str = ""
     api_url: str = "https://slack.com/api/"
     channels: tuple[str, ...] = ()
     admins: tuple[str, ...] = ()
@@ -59,6 +62,7 @@ def checks(access: Access) -> list[Check]:
     found = _Examination(access)
     way = [Check("Slack over HTTP", found.signing)] if access.http else [Check("Slack app token", found.app_token)]
     if access.oauth:
+        way = [Check("Slack installations", found.installations), *way]
         return way if access.http else [*way, Check("Slack socket", found.socket, needs=("Slack app token",))]
     token = "Slack bot token"  # noqa: S105 - the name of a check
     return [
@@ -112,6 +116,17 @@ class _Examination:
         if secret.startswith(("xox", "xapp-")):
             raise BadSetting("SLACK_SIGNING_SECRET is a token. Copy the Signing Secret (api.slack.com/apps, Basic Information).")
         return f"Slack has to reach port {self.access.port} as https://…/slack/events"
+
+    async def installations(self) -> str:
+        """What installing in many workspaces takes besides the client's id."""
+        for name, value, what in (
+            ("SLACK_CLIENT_SECRET", self.access.client_secret, "copy it (api.slack.com/apps, Basic Information)"),
+            ("SLACK_ENCRYPTION_KEY", self.access.encryption_key, f"tokens are kept encrypted; {GUIDE} says how to make one"),
+            ("slack.public_url", self.access.public_url, "name the address at which Slack reaches this process"),
+        ):
+            if not value:
+                raise BadSetting(f"SLACK_CLIENT_ID is set, but {name} is missing: {what}.")
+        return f"to install, open {self.access.public_url.rstrip('/')}/slack/install"
 
     async def scopes(self) -> str:
         missing = {scope: why for scope, why in NEEDED_SCOPES.items() if scope not in self.granted}
@@ -213,6 +228,8 @@ def _refuse(name: str, token: str, prefix: str, kind: str, *, other: str) -> Non
     """What can be told from the token itself."""
     if not token:
         raise BadSetting(f"{name} is missing. Copy {kind}; it begins with {prefix}. See {GUIDE}.")
+    if token != token.strip():
+        raise BadSetting(f"{name} has a blank or a line break around it. Set it without.")
     if token.startswith(prefix):
         return
     if token.startswith("xapp-" if prefix == "xoxb-" else "xoxb-"):

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bots.cli.doctor import chosen, told
 from bots.slack.checks import Access, checks
 from bots.slack.manifest import manifest
+from config.settings import load
 from rag.checking import Finding, findings
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ async def test_where_all_is_well_it_says_what_it_found(slack: FakeSlack) -> None
         ("xoxp-1-2", "SLACK_BOT_TOKEN is the token of a person."),
         ("xoxe.xoxb-1-2", "SLACK_BOT_TOKEN is a token that expires"),
         ("12345", "SLACK_BOT_TOKEN is no token of Slack's."),
+        ("xoxb-1-2\n", "SLACK_BOT_TOKEN has a blank or a line break around it."),
         ("xoxb-mistyped", "Slack does not know SLACK_BOT_TOKEN: it is mistyped, or the app was deleted."),
     ],
 )
@@ -183,8 +186,24 @@ async def test_a_slack_that_cannot_be_reached_is_told_with_its_address() -> None
     assert problems(report)["Slack bot token"].startswith("Slack cannot be reached at http://127.0.0.1:1/api/")
 
 
+MANY = {"oauth": True, "client_secret": "1", "encryption_key": "2", "public_url": "https://bot.example.com/"}
+
+
 async def test_an_app_for_many_workspaces_needs_no_bot_token(slack: FakeSlack) -> None:
-    assert problems(await found(access(slack, bot_token="", oauth=True))) == {}
+    report = await found(access(slack, bot_token="", **MANY))
+
+    assert problems(report) == {}
+    assert report["Slack installations"].text == "to install, open https://bot.example.com/slack/install"
+
+
+@pytest.mark.parametrize(
+    ("missing", "named"),
+    [("client_secret", "SLACK_CLIENT_SECRET"), ("encryption_key", "SLACK_ENCRYPTION_KEY"), ("public_url", "slack.public_url")],
+)
+async def test_what_an_app_for_many_workspaces_lacks_is_named(slack: FakeSlack, missing: str, named: str) -> None:
+    told = problems(await found(access(slack, bot_token="", **{**MANY, missing: ""})))
+
+    assert told["Slack installations"].startswith(f"SLACK_CLIENT_ID is set, but {named} is missing")
 
 
 async def test_no_token_is_ever_shown(slack: FakeSlack) -> None:
@@ -193,3 +212,19 @@ async def test_no_token_is_ever_shown(slack: FakeSlack) -> None:
     for port in (None, 8080):
         report = await found(access(slack, **secrets, port=port))
         assert "secret-" not in " ".join(finding.text for finding in report.values())
+
+
+# --- the command ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("home")
+async def test_the_command_looks_at_slack_from_the_settings(
+    slack: FakeSlack, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {**slack.variables, "FOOTNOTE_SLACK__CHANNELS": '["C0NOWHERE"]'}.items():
+        monkeypatch.setenv(name, value)
+
+    failed = await told(chosen("slack")(load()))
+
+    assert failed == {"Slack channels"}
+    assert capsys.readouterr().out.splitlines()[0] == "ok     Slack bot token: @Footnote in Acme"
