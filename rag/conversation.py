@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from rag.abstaining import abstention, wording
 from rag.citing import cite
+from rag.courtesies import besides_courtesies, courtesy
 from rag.drafts import DraftCleaner
 from rag.errors import BadQuestion, DeadlineExceeded, ModelError
-from rag.history import allowed, as_turns, bounded
-from rag.lexical import detect
+from rag.history import allowed, as_turns, bounded, language_of
+from rag.retrieval import Found
 from rag.text import well_formed
 from rag.tracing import Trace
 from rag.types import Answer, Thread, Turn
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from rag.composing import Composed, Composer
     from rag.condensing import Condenser
     from rag.ports import Memory, Observer, OnDraft
-    from rag.retrieval import Found, Retriever
+    from rag.retrieval import Retriever
     from rag.routing import Router
     from rag.types import Lookup, Place
 
@@ -145,9 +146,14 @@ class Conversation:
 
     async def _answer(self, asked: Asked, trace: Trace) -> tuple[Answer, Found]:
         trace.notes |= {"question": asked.text, "speaker": asked.speaker, "thread": asked.thread.id}
+        if courteous := courtesy(asked.text):
+            trace.notes |= {"courtesy": courteous.language, "answer": courteous.text, "abstained": False, "bases": []}
+            return Answer(courteous.text, question=asked.text, language=courteous.language, run=trace.id), Found()
         asked = await self._placed(asked, trace)
         lookup = await self._condenser.standalone(asked.text, asked.history, trace)
         found = await self._retriever.find(lookup, asked.bases, trace)
+        if not asked.language and found.nearest:
+            asked = replace(asked, language=found.nearest[0].passage.language)
         answer = await self._written(asked, lookup, found, trace)
         trace.notes |= {"answer": answer.text, "abstained": answer.abstained, "bases": list(asked.bases)}
         answer = replace(
@@ -168,8 +174,8 @@ class Conversation:
         """Where the question may be looked up, and what of the history may be seen there (R35, R37)."""
         with trace.step("route") as notes:
             bases = await self._router.route(asked.text, asked.thread.place, asked.roles, notes, base=asked.base)
-            language = detect(asked.text)
-            seen = tuple(allowed(asked.history, bases))
+            seen = tuple(besides_courtesies(allowed(asked.history, bases)))
+            language = language_of(asked.text, seen)
             notes |= {"bases": list(bases), "language": language, "withheld": len(asked.history) - len(seen)}
             notes["history"] = [f"{turn.speaker or turn.role}: {turn.text}" for turn in seen]
         return replace(asked, history=seen, bases=bases, language=language)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rag.errors import BadHistory
+from rag.languages import detect, tells
 from rag.text import estimated_tokens, well_formed
 from rag.types import Turn
 
@@ -28,6 +29,7 @@ _ROLES: Final[Mapping[str, Role]] = {
 }
 _PAIR: Final = 2
 _CUT: Final = " …"
+_FEW: Final = 2  # words
 
 
 def as_turns(history: object) -> list[Turn]:
@@ -69,6 +71,13 @@ def bounded(turns: Sequence[Turn], history_turns: int, token_budget: int | None 
 def allowed(turns: Sequence[Turn], bases: Collection[str]) -> list[Turn]:
     """The turns that may be seen where only these bases may be searched: no answer made from another one (R37)."""
     return [turn for turn in turns if turn.role == "user" or set(turn.bases) <= set(bases)]
+
+
+def language_of(text: str, history: Sequence[Turn]) -> str:
+    """A word or two seldom tell a language: then it is that of the talk so far; "" where there was none."""
+    if tells(text) or len(text.split()) > _FEW:
+        return detect(text)
+    return detect(" ".join(turn.text for turn in history if turn.role == "user"))
 
 
 def _read(item: object, position: int) -> tuple[str, list[Turn]]:

@@ -19,6 +19,7 @@ _REMEMBERED = 256  # texts: within one turn the same ones are asked about again 
 _LATIN_WITHIN = 0.25
 _KANA_SHARE = 0.08
 _FOREIGN = 2.0
+_TOLD = 1.2  # more than the letters of one word say
 _TELLING = 0.3  # a word speaks for the languages it is typical of, not for all that it occurs in
 
 _SCRIPTS: Final = (
@@ -137,6 +138,12 @@ def detect(text: str, among: Sequence[str] = ()) -> str:
     if among:
         scores = {language: score for language, score in scores.items() if language in among}
     return max(scores, key=scores.__getitem__) if scores else ""
+
+
+def tells(text: str) -> bool:
+    """Whether a text says clearly enough which language it is in: a name, or a word that many languages have, does not."""
+    scores = _scores(text[:_ENOUGH])
+    return max(scores.values(), default=0.0) >= _TOLD or (bool(scores) and script(text) != "latin")
 
 
 def detect_after(text: str, before: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rag.abstaining import wording
 from rag.errors import BadHistory, BadQuestion, DeadlineExceeded, ModelUnavailable
 from rag.types import Place, Thread, Turn, Usage
 from storage.database import Database
@@ -363,3 +364,31 @@ async def test_an_observer_that_fails_breaks_nothing(desk: Desk) -> None:
 
     assert not answer.abstained
     assert failing.told == watching.told
+
+
+# --- courtesies -----------------------------------------------------------------------------------------------------
+
+
+async def test_thanks_get_a_short_reply_no_search_and_no_model(desk: Desk) -> None:
+    """Else the last answer would be repeated; and the next follow-up goes on from that answer."""
+    await desk.talk(LEAVE_ANSWER).reply(THREAD, LEAVE)
+    answer = await desk.talk().reply(THREAD, "Gracias!")
+
+    assert (answer.text, answer.abstained, answer.sources, answer.language) == ("De nada.", False, (), "es")
+    assert desk.writer.prompts == []
+    run = await desk.memory.last_run(THREAD)
+    assert run is not None
+    assert [step.name for step in run.steps] == ["recall"]
+    assert (await desk.said())[-2:] == [("user", "", "Gracias!"), ("assistant", "", "De nada.")]
+
+    await desk.talk("How many weeks before do requests for annual leave go to the manager?", "Two weeks before [1].").reply(
+        THREAD, "and how many weeks before do requests go there?"
+    )
+    assert "Gracias" not in desk.writer.prompts[0].user
+
+
+async def test_a_single_word_that_tells_no_language_is_answered_in_that_of_the_documents(desk: Desk) -> None:
+    answer = await desk.talk(threshold=0.99).reply(THREAD, "CEO")
+
+    assert (answer.abstained, answer.language) == (True, "en")
+    assert answer.text == wording("en").unknown

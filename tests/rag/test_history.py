@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.errors import BadHistory
-from rag.history import allowed, as_turns, bounded
+from rag.history import allowed, as_turns, bounded, language_of
 from rag.text import estimated_tokens
 from rag.types import Turn
 
@@ -125,3 +125,18 @@ def test_an_answer_from_a_base_that_is_not_allowed_here_is_not_seen() -> None:
 
     assert [turn.text for turn in allowed(turns, ("handbook",))] == ["What does Ann earn?", "Open.", "Hello."]
     assert allowed(turns, ("handbook", "salaries")) == turns
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "language"),
+    [
+        ("CEO", "", ""),
+        ("CEO", "¿Cuánto dura el permiso anual de los empleados?", "es"),
+        ("notice period", "Quantos dias de férias têm os funcionários?", "pt"),
+        ("¿Cuánto cuesta?", "How long is annual leave?", "es"),
+        ("发票", "How long is annual leave?", "zh"),
+        ("Name the museum of Berlin", "¿Cuánto dura el permiso anual de los empleados?", "en"),
+    ],
+)
+def test_a_word_or_two_are_in_the_language_of_the_talk_so_far(text: str, said: str, language: str) -> None:
+    assert language_of(text, [Turn("user", said), Turn("assistant", "Quoted from a document in English.")]) == language

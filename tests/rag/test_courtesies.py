@@ -1,0 +1,78 @@
+"""What is said back to a thank-you and to a greeting, and what is neither."""
+
+import pytest
+
+from rag.abstaining import LANGUAGES
+from rag.courtesies import _MANNERS, besides_courtesies, courtesy
+from rag.types import Turn
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("thanks", "en"),
+        ("Thank you very much!", "en"),
+        ("ok great, thanks 🙏", "en"),
+        ("Hi, thanks a lot", "en"),
+        ("Vielen Dank", "de"),
+        ("Muchas gracias por la ayuda", "es"),
+        ("Obrigado!", "pt"),
+        ("谢谢你", "zh"),
+        ("どうもありがとうございます", "ja"),
+        ("감사합니다", "ko"),
+        ("شكرا جزيلا", "ar"),
+        ("ขอบคุณมากครับ", "th"),
+    ],
+)
+def test_thanks_are_taken_kindly_in_their_language(text: str, language: str) -> None:
+    assert courtesy(text) == (_MANNERS[language].welcome, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("hola", "es"), ("Hi there!", "en"), ("您好啊", "zh"), ("Hej", "sv"), ("Bom dia a todos", "pt"), ("Hallo", "de")],
+)
+def test_a_greeting_is_returned_in_its_language(text: str, language: str) -> None:
+    assert courtesy(text) == (_MANNERS[language].hello, language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thanks, and how do I reset it",
+        "thanks?",
+        "how do I say thanks",
+        "Hi, what is alpha",
+        "thank you letter template",
+        "you",
+        "ok",
+        "谢谢，怎么退货",
+        "你好吗？",
+        "…",
+        "thanks " * 20,
+    ],
+)
+def test_whatever_else_is_said_is_a_question(text: str) -> None:
+    assert courtesy(text) is None
+
+
+def test_there_are_manners_in_every_language_that_abstains() -> None:
+    assert set(_MANNERS) == set(LANGUAGES)
+    for language, manners in _MANNERS.items():
+        for phrase in (*manners.thanks.split(","), *manners.greetings.split(",")):
+            assert courtesy(phrase), (language, phrase)
+
+
+def test_a_follow_up_does_not_rest_on_thanks_and_what_was_said_to_them() -> None:
+    asked, answered = Turn("user", "How long is leave?"), Turn("assistant", "25 days.")
+    said = [
+        Turn("user", "hello"),
+        Turn("assistant", "Hello!"),
+        asked,
+        answered,
+        Turn("user", "thanks"),
+        Turn("assistant", "Welcome."),
+    ]
+
+    assert besides_courtesies(said) == [asked, answered]
+    assert besides_courtesies([*said, Turn("user", "and sick leave?")])[2:] == [Turn("user", "and sick leave?")]
