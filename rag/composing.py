@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from rag.questions import only_asks_for_more
 from rag.sentences import sentence_spans
 from rag.sentinel import answer_of, draft_of
 from rag.strategies import Calls, Outcome, Task, map_reduce, refine, size_of, stuff, stuff_prompt
@@ -91,8 +92,12 @@ class Composer:
         return Composed(text, cited, task.excerpts, tuple(one.usage for one in calls.done), strategy, intermediate)
 
     def _task(self, asked: str, lookup: Lookup, excerpts: tuple[Excerpt, ...], history: Sequence[Turn], language: str) -> Task:
-        """What the prompt shows (R11). A writer by rule cannot make anything of a conversation: it gets the standalone form."""
-        if self._settings.answer_question == "standalone" or not self._writer.is_model:
+        """What the prompt shows (R11). A writer by rule cannot make anything of a conversation: it gets the standalone form, and
+        what it said last where it is only asked for more.
+        """
+        if not self._writer.is_model:
+            return Task(lookup.question, excerpts, tuple(history[-1:]) if history and only_asks_for_more(asked) else (), language)
+        if self._settings.answer_question == "standalone":
             return Task(lookup.question, excerpts, (), language)
         return Task(asked, excerpts, tuple(history), language)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from rag.lexical import words
+from rag.lexical import content_words, words
 
 
 def _folded(text: str) -> frozenset[str]:
@@ -103,6 +103,11 @@ _ELLIPTIC: Final = re.compile(
 def points_back(text: str) -> bool:
     """Whether it names something by what was said before, or leaves it out."""
     return bool(_BACK_UNSPACED.search(text) or _ELLIPTIC.match(text)) or not _BACK.isdisjoint(words(text))
+
+
+def only_asks_for_more(text: str) -> bool:
+    """Whether it names nothing of its own: "why?", "tell me more", "还有吗？"."""
+    return all(word in POINTERS or word in _ASKING or POINTERS_UNSPACED.issuperset(word) for word in content_words(text))
 
 
 def is_question(text: str) -> bool:

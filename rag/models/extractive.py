@@ -14,7 +14,7 @@ from functools import cached_property
 from operator import mul
 from typing import TYPE_CHECKING
 
-from rag.lexical import question_terms
+from rag.lexical import question_terms, words
 from rag.models.extracting import Sentence, continuation, is_near_copy, needs_the_one_before, sentences_of
 from rag.models.quoting import quoted
 from rag.text import width
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from rag.ports import Embedder
-    from rag.types import Excerpt, Piece, Prompt
+    from rag.types import Excerpt, Piece, Prompt, Turn
 
 _UNDER_HEADING = 0.6  # what a term is worth that stands in the heading above the sentence
 _UNDER_TITLE = 0.3
@@ -78,8 +78,8 @@ class ExtractiveWriter:
         self._settings = settings or ExtractiveSettings()
 
     async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
-        """Consume under `contextlib.aclosing`. Raises ModelError where the embedder does."""
-        scored = await self._scored(prompt.question, prompt.excerpts)
+        """Nothing of the history is said again. Consume under `contextlib.aclosing`. Raises ModelError where the embedder does."""
+        scored = _not_said(await self._scored(prompt.question, prompt.excerpts), prompt.history)
         for piece in quoted(self._chosen(scored), min(self._settings.longest, self._settings.characters)):
             yield piece
         yield Usage(self.name, finish="stop")
@@ -136,6 +136,12 @@ class ExtractiveWriter:
             and sum(one.kind in ("prose", "item") for one in (*chosen, *further[:-1])) <= self._settings.sentences
             and _room_taken(together) <= self._settings.characters
         )
+
+
+def _not_said(scored: list[_Scored], history: Sequence[Turn]) -> list[_Scored]:
+    """Without the sentences that stand in it, whatever marks it bears."""
+    said = f" {' '.join(word for turn in history for word in words(turn.text))} "
+    return [one for one in scored if f" {' '.join(words(one.sentence.text))} " not in said] if history else scored
 
 
 def _by_excerpt(ranked: Sequence[_Scored]) -> dict[int, list[Sentence]]:

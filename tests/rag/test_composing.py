@@ -109,6 +109,14 @@ async def test_a_writer_by_rule_gets_the_standalone_question_and_is_never_asked_
     assert kitchen.writer.prompts[0].question == LOOKUP.question
 
 
+async def test_a_writer_by_rule_knows_what_was_said_last_where_it_is_only_asked_for_more() -> None:
+    for asked, shown in (("Tell me more", tuple(HISTORY[-1:])), ("and on staging?", ())):
+        kitchen = Kitchen(["Yes [1]."], is_model=False)
+        await kitchen.composer.compose(asked, LOOKUP, matches(1), HISTORY, "en", kitchen.trace)
+
+        assert kitchen.writer.prompts[0].history == shown
+
+
 async def test_sampling_and_language_go_with_each_call() -> None:
     sampling = Sampling(temperature=0.2, top_p=0.5, top_k=7, max_tokens=99, seconds=5)
     kitchen = Kitchen(["a [1]", "b [1][2]"], ComposeSettings(strategy="refine", sampling=sampling))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from rag.citing import Support, cite
 from rag.lexical import question_terms, terms
 from rag.models.extractive import ExtractiveSettings, ExtractiveWriter
-from rag.types import Excerpt, Match, Passage, Prompt, Usage
+from rag.types import Excerpt, Match, Passage, Prompt, Turn, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,6 +175,16 @@ async def test_rows_of_one_table_share_one_mark() -> None:
     assert (await answer("What is the fee in Berlin in euros?", given)).endswith(
         "| Berlin north | 5 euros |\n| Berlin south | 7 euros [1] |"
     )
+
+
+async def test_who_only_asks_for_more_is_not_told_the_same_again() -> None:
+    given = excerpts("Annual leave is 25 days a year. Five days of leave may be carried over. Lunch is free.")
+    told = Turn("assistant", "Annual leave is 25 days a year [1].")
+    prompt = Prompt("", "", "Why? (annual, leave)", given, (told,))
+
+    pieces = [piece async for piece in ExtractiveWriter().write(prompt)]
+
+    assert "".join(piece for piece in pieces if isinstance(piece, str)) == "Five days of leave may be carried over [1]."
 
 
 @pytest.mark.parametrize("between", ["", "\n", "\n## In the south\n\n"])
