@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from rag.side_by_side import side_by_side
+from rag.types import Stretch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,7 +21,7 @@ _FARTHEST = 8  # how many neighbours on a side are fetched at first
 _GAP = 2
 
 
-class _Stretch(NamedTuple):
+class _Grown(NamedTuple):
     """Passages `first` to `last` of a document around one hit; `unknown` ones would have been looked at next."""
 
     hit: Match
@@ -29,31 +31,29 @@ class _Stretch(NamedTuple):
 
 
 class _Document:
-    """The passages around the hits in one document, fetched as they are needed; None where there is none."""
+    """The passages around the hits in one document, as far as they are known; None where there is none."""
 
-    def __init__(self, index: PassageIndex, hits: Sequence[Match]) -> None:
-        self._index = index
+    def __init__(self, hits: Sequence[Match], steps: Sequence[int], size: int) -> None:
         self._hits = hits
+        self._steps = steps
+        self._size = size
+        self.base = hits[0].passage.base
         self.known: dict[int, Passage | None] = {hit.passage.ordinal: hit.passage for hit in hits}
+        self.wanted = {at for hit in hits for at in _first_wanted(hit.passage, steps, size)}
+        self.grown: list[_Grown] = []
 
-    async def grown(self, steps: Sequence[int], size: int) -> list[_Stretch]:
-        wanted = [at for hit in self._hits for at in _first_wanted(hit.passage, steps, size)]
-        while True:
-            await self._fetch(wanted)
-            stretches = [_grow(hit, self.known, steps, size) for hit in self._hits]
-            unknown = [at for stretch in stretches for at in stretch.unknown]
-            if not unknown:
-                return stretches
-            wanted = [at + step * further for at in unknown for step in steps for further in range(_FARTHEST)]
-
-    async def _fetch(self, ordinals: Iterable[int]) -> None:
-        """Both sides of a hit at once: reading it again costs less than a second call."""
-        wanted = sorted({at for at in ordinals if at >= 0} - self.known.keys())
-        passage = self._hits[0].passage
+    def stretches(self) -> list[Stretch]:
+        """Both sides of a hit at once: reading it again costs less than a second stretch."""
+        wanted = sorted(at for at in self.wanted - self.known.keys() if at >= 0)
         self.known |= dict.fromkeys(wanted)
-        calls = [self._index.neighbours(passage.base, passage.document, first, last) for first, last in _spans(wanted)]
-        for found in [await calls[0]] if len(calls) == 1 else await asyncio.gather(*calls):
-            self.known |= {each.ordinal: each for each in found}
+        return [Stretch(self._hits[0].passage.document, first, last) for first, last in _spans(wanted)]
+
+    def grow(self) -> bool:
+        """As far as the passages that are known reach; whether more must be known."""
+        self.grown = [_grow(hit, self.known, self._steps, self._size) for hit in self._hits]
+        ends = [at for each in self.grown for at in each.unknown]
+        self.wanted = {at + step * further for at in ends for step in self._steps for further in range(_FARTHEST)}
+        return bool(ends)
 
 
 async def expand(index: PassageIndex, matches: Sequence[Match], direction: Direction, size: int) -> list[Match]:
@@ -69,11 +69,26 @@ async def expand(index: PassageIndex, matches: Sequence[Match], direction: Direc
             grouped.setdefault((match.passage.base, match.passage.document), []).append(match)
         else:
             expanded.append(match)
-    documents = [_Document(index, hits) for hits in grouped.values()]
-    grown = await asyncio.gather(*(document.grown(steps, size) for document in documents))
-    for document, stretches in zip(documents, grown, strict=True):
-        expanded += [_joined(run, document.known) for run in _runs(stretches)]
+    documents = [_Document(hits, steps, size) for hits in grouped.values()]
+    growing = documents
+    while growing:
+        await _fetch(index, growing)
+        growing = [document for document in growing if document.grow()]
+    for document in documents:
+        expanded += [_joined(run, document.known) for run in _runs(document.grown)]
     return sorted(expanded, key=lambda match: -match.score)
+
+
+async def _fetch(index: PassageIndex, documents: Sequence[_Document]) -> None:
+    """What they want to know, in one call to each base."""
+    wanted: dict[str, list[tuple[_Document, Stretch]]] = {}
+    for document in documents:
+        for stretch in document.stretches():
+            wanted.setdefault(document.base, []).append((document, stretch))
+    calls = [index.neighbours(base, [stretch for _, stretch in of]) for base, of in wanted.items()]
+    for of, found in zip(wanted.values(), await side_by_side(calls), strict=True):
+        for (document, _), passages in zip(of, found, strict=True):
+            document.known |= {each.ordinal: each for each in passages}
 
 
 def joined_text(passages: Sequence[Passage]) -> str:
@@ -104,7 +119,7 @@ def _first_wanted(hit: Passage, steps: Sequence[int], size: int) -> Iterable[int
     return (hit.ordinal + step * far for step in steps for far in range(1, farthest + 1))
 
 
-def _grow(hit: Match, known: dict[int, Passage | None], steps: Sequence[int], size: int) -> _Stretch:
+def _grow(hit: Match, known: dict[int, Passage | None], steps: Sequence[int], size: int) -> _Grown:
     """Take neighbours in turn from each side until the document ends there, or the next one does not fit."""
     ends = {1: hit.passage.ordinal, -1: hit.passage.ordinal}
     room = size - len(hit.passage.text)
@@ -120,7 +135,7 @@ def _grow(hit: Match, known: dict[int, Passage | None], steps: Sequence[int], si
                 continue
             ends[step] = at
             room -= len(neighbour.text) + 1
-    return _Stretch(hit, ends[-1], ends[1], tuple(unknown))
+    return _Grown(hit, ends[-1], ends[1], tuple(unknown))
 
 
 def _spans(ordinals: Sequence[int]) -> list[tuple[int, int]]:
@@ -134,9 +149,9 @@ def _spans(ordinals: Sequence[int]) -> list[tuple[int, int]]:
     return spans
 
 
-def _runs(stretches: Sequence[_Stretch]) -> list[list[_Stretch]]:
+def _runs(stretches: Sequence[_Grown]) -> list[list[_Grown]]:
     """Stretches that overlap or touch, together."""
-    runs: list[list[_Stretch]] = []
+    runs: list[list[_Grown]] = []
     reached = -2
     for stretch in sorted(stretches, key=lambda stretch: stretch.first):
         if stretch.first <= reached + 1:
@@ -148,7 +163,7 @@ def _runs(stretches: Sequence[_Stretch]) -> list[list[_Stretch]]:
     return runs
 
 
-def _joined(run: Sequence[_Stretch], known: dict[int, Passage | None]) -> Match:
+def _joined(run: Sequence[_Grown], known: dict[int, Passage | None]) -> Match:
     """One match of a run: its place and its scores are those of the best hit in it."""
     first, last = run[0].first, max(stretch.last for stretch in run)
     members = [passage for at in range(first, last + 1) if (passage := known[at])]

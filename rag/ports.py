@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Run,
         Search,
         Signature,
+        Stretch,
         Tally,
         Thread,
         Turn,
@@ -146,8 +147,8 @@ class PassageIndex(Protocol):
         """In the order asked for. Ids come from a `search` just made; one that is gone since is left out."""
         ...
 
-    async def neighbours(self, base: str, document: str, first: int, last: int) -> list[Passage]:
-        """The document's passages with ordinals `first` to `last`, both included, in order."""
+    async def neighbours(self, base: str, stretches: Sequence[Stretch]) -> list[list[Passage]]:
+        """The passages of each stretch, in order."""
         ...
 
     async def signature(self, base: str) -> Signature | None:

@@ -204,6 +204,14 @@ class Search:
     limit: int = 50
 
 
+class Stretch(NamedTuple):
+    """Passages of one document, from the ordinal `first` to `last`, both included."""
+
+    document: str
+    first: int
+    last: int
+
+
 class Candidate(NamedTuple):
     """One passage of either ranked list, with both raw scores.
 

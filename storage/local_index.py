@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rag.ports import IndexWriter
-    from rag.types import Candidate, Passage, Search, Signature
+    from rag.types import Candidate, Passage, Search, Signature, Stretch
     from storage.generations import Generation
     from storage.lanes import Job, Outcomes
 
@@ -53,12 +53,14 @@ class LocalIndex:
             return found
         return await self._run(base, partial(self._shelf(base).passages, ids))
 
-    async def neighbours(self, base: str, document: str, first: int, last: int) -> list[Passage]:
+    async def neighbours(self, base: str, stretches: Sequence[Stretch]) -> list[list[Passage]]:
         if reader := self._current(base):
-            return reader.generation.passages.between(document, first, last)
-        return await self._read(base, lambda reader: reader.generation.passages.between(document, first, last), [])
+            return _between(reader, stretches)
+        return await self._read(base, lambda reader: _between(reader, stretches), [[] for _ in stretches])
 
     async def signature(self, base: str) -> Signature | None:
+        if reader := self._current(base):
+            return reader.generation.signature
         return await self._read(base, lambda reader: reader.generation.signature, None)
 
     async def size(self, base: str) -> int:
@@ -93,6 +95,10 @@ class LocalIndex:
 
 def _done(jobs: Sequence[Job]) -> Outcomes:
     return [(job, outcome(job)) for job in jobs]
+
+
+def _between(reader: Reader, stretches: Sequence[Stretch]) -> list[list[Passage]]:
+    return [reader.generation.passages.between(*stretch) for stretch in stretches]
 
 
 def _searched(base: str, generation: Generation, search: Search) -> list[Candidate]:

@@ -10,7 +10,6 @@ from weaviate.classes.query import Filter
 
 from rag.errors import IndexMismatch, StoreError
 from rag.text import well_formed
-from storage.gathered import Gathered
 from storage.weaviate_index.calls import CollectionGone
 from storage.weaviate_index.naming import is_build_of
 from storage.weaviate_index.rows import among, passage, stretch, visible
@@ -20,14 +19,13 @@ from storage.weaviate_index.states import States
 from storage.weaviate_index.writer import writing
 
 if TYPE_CHECKING:
-    from asyncio import Future
     from collections.abc import Awaitable, Callable, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from weaviate.collections.classes.filters import _Filters
 
     from rag.ports import IndexWriter
-    from rag.types import Candidate, Passage, Search, Signature
+    from rag.types import Candidate, Passage, Search, Signature, Stretch
     from storage.weaviate_index.address import WeaviateSettings
     from storage.weaviate_index.server import Server
     from storage.weaviate_index.states import State
@@ -44,7 +42,6 @@ class WeaviateIndex:
     def __init__(self, settings: WeaviateSettings) -> None:
         self._settings = settings
         self._stack = AsyncExitStack()
-        self._gathered = Gathered(self._stretches)
 
     async def __aenter__(self) -> Self:
         self._server: Server = await self._stack.enter_async_context(connected(self._settings))
@@ -83,8 +80,10 @@ class WeaviateIndex:
 
         return await self._at(base, read, []) if wanted else []
 
-    async def neighbours(self, base: str, document: str, first: int, last: int) -> list[Passage]:
-        return await self._gathered.ask(base, (well_formed(document), first, last))
+    async def neighbours(self, base: str, stretches: Sequence[Stretch]) -> list[list[Passage]]:
+        wanted = [each._replace(document=well_formed(each.document)) for each in stretches]
+        nothing: list[list[Passage]] = [[] for _ in wanted]
+        return await self._at(base, lambda state: self._of_stretches(state, wanted), nothing) if wanted else []
 
     async def signature(self, base: str) -> Signature | None:
         state = await self._states.read(base)
@@ -161,11 +160,7 @@ class WeaviateIndex:
         except CollectionGone:
             return {}
 
-    def _stretches(self, base: str, stretches: list[tuple[str, int, int]]) -> Future[list[list[Passage]]]:
-        nothing: list[list[Passage]] = [[] for _ in stretches]
-        return asyncio.ensure_future(self._at(base, lambda state: self._of_stretches(state, stretches), nothing))
-
-    async def _of_stretches(self, state: State, stretches: Sequence[tuple[str, int, int]]) -> list[list[Passage]]:
+    async def _of_stretches(self, state: State, stretches: Sequence[Stretch]) -> list[list[Passage]]:
         wanted = Filter.any_of([stretch(*each) for each in stretches])
         rows = await self._rows(state.build, wanted & visible(state.generation))
         rows.sort(key=lambda held: held["ordinal"])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from rag.ports import IndexWriter
-    from rag.types import Indexed, Passage, Search, Signature
+    from rag.types import Indexed, Passage, Search, Signature, Stretch
 
 
 class MemoryIndex:
@@ -24,7 +24,7 @@ class MemoryIndex:
         self.made_with: Signature | None = None
         self.searches: list[tuple[str, Search]] = []
         self.fetched: list[str] = []
-        self.neighbour_calls: list[tuple[str, int, int]] = []
+        self.neighbour_calls: list[tuple[str, tuple[Stretch, ...]]] = []
 
     async def search(self, base: str, search: Search) -> list[Candidate]:
         self.searches.append((base, search))
@@ -56,10 +56,10 @@ class MemoryIndex:
         found = {each.passage.id: each.passage for each in self._indexed if each.passage.base == base}
         return [found[wanted] for wanted in ids if wanted in found]
 
-    async def neighbours(self, base: str, document: str, first: int, last: int) -> list[Passage]:
-        self.neighbour_calls.append((document, first, last))
-        here = [each.passage for each in self._indexed if each.passage.base == base and each.passage.document == document]
-        return sorted((each for each in here if first <= each.ordinal <= last), key=lambda each: each.ordinal)
+    async def neighbours(self, base: str, stretches: Sequence[Stretch]) -> list[list[Passage]]:
+        self.neighbour_calls.append((base, tuple(stretches)))
+        here = sorted((each.passage for each in self._indexed if each.passage.base == base), key=lambda each: each.ordinal)
+        return [[each for each in here if each.document == of and first <= each.ordinal <= last] for of, first, last in stretches]
 
     async def live(self, base: str) -> str:
         raise NotImplementedError

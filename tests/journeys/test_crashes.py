@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rag.types import Stretch
 from storage.catalog import DatabaseCatalog
 from storage.database import Database
 from storage.local_index import LocalIndex
@@ -144,7 +145,8 @@ def held(home: Path) -> dict[str, tuple[str, ...]]:
     async def look() -> Iterator[tuple[str, tuple[str, ...]]]:
         async with Database(f"sqlite:///{home / 'footnote.db'}") as database, LocalIndex(home / "index") as index:
             entries = await DatabaseCatalog(database).entries("default", await index.live("default"))
-            found = {name: await index.neighbours("default", name, 0, 99) for name in entries}
+            stretches = [Stretch(name, 0, 99) for name in entries]
+            found = dict(zip(entries, await index.neighbours("default", stretches), strict=True))
             assert sum(map(len, found.values())) == await index.size("default")
             return iter([(name, tuple(repr(passage) for passage in passages)) for name, passages in found.items()])
 

@@ -17,7 +17,7 @@ import pytest
 import pytest_asyncio
 
 from rag.errors import IndexMismatch, StoreUnavailable
-from rag.types import Candidate, Indexed, Search
+from rag.types import Candidate, Indexed, Search, Stretch
 from storage import dense_list, generations, lexical_list, local_writer
 from storage.index_folder import IndexFolder, safe_name, store_errors
 from storage.lexical_list import K1, B
@@ -292,7 +292,7 @@ async def test_ids_of_the_generation_before_are_still_read_after_a_publish(index
         await writer.publish()
 
     assert await index.passages(BASE, ["a#0", "b#0"]) == before
-    assert await index.neighbours(BASE, "a", 0, 0) == []
+    assert await index.neighbours(BASE, [Stretch("a", 0, 0)]) == [[]]
 
 
 async def test_ids_of_the_build_before_are_still_read_after_a_switch(index: LocalIndex) -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag.ports import PassageIndex
-from rag.types import Indexed, Passage, Search, Signature
+from rag.types import Indexed, Passage, Search, Signature, Stretch
 from storage.local_index import LocalIndex
 from storage.weaviate_index import WeaviateIndex
 from tests.storage.passages import SIGNATURE, bm25, cosines, direction, indexed, passage, ranked, without_vectors
@@ -64,7 +64,7 @@ def everything(documents: Sequence[Sequence[Indexed]]) -> list[Indexed]:
 async def test_a_base_that_was_never_indexed_finds_nothing(index: PassageIndex) -> None:
     assert await index.search(BASE, Search(("leave",), direction(1))) == []
     assert await index.passages(BASE, ["a#0"]) == []
-    assert await index.neighbours(BASE, "a", 0, 5) == []
+    assert await index.neighbours(BASE, [Stretch("a", 0, 5)]) == [[]]
     assert await index.signature(BASE) is None
     assert await index.size(BASE) == 0
     assert await index.languages(BASE) == ()
@@ -236,10 +236,10 @@ async def test_an_id_that_is_gone_is_left_out(index: PassageIndex) -> None:
 async def test_neighbours_are_a_stretch_of_one_document_in_order(index: PassageIndex) -> None:
     await fill(index, indexed("a", *(f"word{number}" for number in range(12))), indexed("b", "one", "two"))
 
-    assert [each.ordinal for each in await index.neighbours(BASE, "a", 9, 11)] == [9, 10, 11]
-    assert [each.id for each in await index.neighbours(BASE, "b", -2, 90)] == ["b#0", "b#1"]
-    assert await index.neighbours(BASE, "a", 12, 20) == []
-    assert await index.neighbours(BASE, "c", 0, 3) == []
+    wanted = [Stretch("a", 9, 11), Stretch("b", -2, 90), Stretch("a", 12, 20), Stretch("c", 0, 3), Stretch("a", 0, 0)]
+    found = await index.neighbours(BASE, wanted)
+    assert [[each.id for each in of] for of in found] == [["a#9", "a#10", "a#11"], ["b#0", "b#1"], [], [], ["a#0"]]
+    assert await index.neighbours(BASE, []) == []
 
 
 async def test_size_and_languages_are_those_of_what_can_be_found(index: PassageIndex) -> None:
@@ -263,7 +263,7 @@ async def test_text_that_no_encoding_takes_is_stored_well_formed(index: PassageI
     (back,) = await index.passages(BASE, [candidate.id])
 
     assert (back.text, back.headings) == ("nul and \ufffd", ("", "\ufffd"))
-    assert await index.neighbours(BASE, "a\udcff.md", 0, 0) == [back]
+    assert await index.neighbours(BASE, [Stretch("a\udcff.md", 0, 0)]) == [[back]]
     assert await found(index, "\ud800broken") == [candidate.id]
 
 
@@ -302,7 +302,8 @@ async def test_a_document_is_replaced_whole(index: PassageIndex) -> None:
 
     assert await found(index, "old") == []
     assert set(await found(index, "new")) == {"a#0", "a#1"}
-    assert [each.terms for each in await index.neighbours(BASE, "a", 0, 9)] == ["new one", "new two"]
+    (passages,) = await index.neighbours(BASE, [Stretch("a", 0, 9)])
+    assert [each.terms for each in passages] == ["new one", "new two"]
     assert await index.size(BASE) == 3
 
 
@@ -316,7 +317,7 @@ async def test_what_is_replaced_during_a_run_is_read_as_it_was_until_the_publish
 
         assert set(await found(index, "old")) == {"a#0", "a#1", "b#0"}
         assert await index.passages(BASE, ["a#0", "a#1", "b#0"]) == before
-        assert await index.neighbours(BASE, "a", 0, 9) == before[:2]
+        assert await index.neighbours(BASE, [Stretch("a", 0, 9)]) == [before[:2]]
         assert await index.size(BASE) == 3
         await writer.publish()
 

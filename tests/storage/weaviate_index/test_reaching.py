@@ -12,7 +12,7 @@ from weaviate.classes.data import DataObject
 from weaviate.collections.classes.batch import BatchObjectReturn, ErrorObject
 
 from rag.errors import BadSetting, StoreError, StoreUnavailable
-from rag.types import Search
+from rag.types import Search, Stretch
 from storage.weaviate_index import WeaviateIndex, WeaviateSettings
 from storage.weaviate_index import batches as batches_module
 from storage.weaviate_index.address import grpc_host, rest_host
@@ -65,7 +65,7 @@ async def everything_asked(index: WeaviateIndex) -> list[Any]:
         await asyncio.gather(
             index.search(BASE, SEARCH),
             index.passages(BASE, ["a#0"]),
-            index.neighbours(BASE, "a", 0, 3),
+            index.neighbours(BASE, [Stretch("a", 0, 3)]),
             index.size(BASE),
             index.signature(BASE),
             return_exceptions=True,
@@ -100,7 +100,7 @@ async def test_a_question_is_answered_when_the_server_is_back_in_time(weaviate_s
         candidates, (passage,), neighbours, size, signature = await asked
 
         assert [each.id for each in candidates] == ["a#0"]
-        assert neighbours == [passage]
+        assert neighbours == [[passage]]
         assert (size, signature) == (1, SIGNATURE)
 
 
