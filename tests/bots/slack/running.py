@@ -58,11 +58,12 @@ class Bot:
         before = len(self.slack.courier.sockets)
         async with AsyncExitStack() as stack:
             app = await stack.enter_async_context(connected(keys or self.keys, settings, office))
+            surface: Any = app.surface
             desk = Desk(
                 inbox=self.inbox,
                 memory=self.memory,
                 conversation=self.core,
-                surfaces={"slack": app.surface},
+                surfaces={"slack": surface},
                 limits=AskingLimits(self.inbox, self.limits),
                 settings=self.desk_settings,
             )

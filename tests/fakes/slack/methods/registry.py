@@ -95,8 +95,8 @@ class Call:
             raise Refused(error)
         return message
 
-    def thread(self, channel: Channel, *, error: str = "thread_not_found") -> str:
-        """The thread's root; "" where no thread is named."""
+    def thread(self, channel: Channel, *, error: str = "thread_not_found", replies: bool = False) -> str:
+        """The thread's root; "" where no thread is named. `replies`: any message of it names it."""
         value = self.arguments.get("thread_ts")
         if value is None:
             return ""
@@ -105,6 +105,8 @@ class Call:
         message = channel.find(value)
         if message is None or (message.deleted and not channel.thread(message.root)):
             raise Refused(error)
+        if message.thread_ts and not replies:
+            raise Refused("invalid_thread_ts")  # Slack takes it, and the message stands where nobody looks
         return message.root
 
 
