@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Strategy: TypeAlias = Literal["stuff", "map_reduce", "refine"]
 CUT_OFF = "max_tokens"
+_TOLD = 3  # answers, that are not to be given again to who only asks for more
 _ANSWER_TOKENS = 1024  # room left for an answer whose length nothing bounds
 
 
@@ -93,10 +94,11 @@ class Composer:
 
     def _task(self, asked: str, lookup: Lookup, excerpts: tuple[Excerpt, ...], history: Sequence[Turn], language: str) -> Task:
         """What the prompt shows (R11). A writer by rule cannot make anything of a conversation: it gets the standalone form, and
-        what it said last where it is only asked for more.
+        what was told last where it is only asked for more.
         """
         if not self._writer.is_model:
-            return Task(lookup.question, excerpts, tuple(history[-1:]) if history and only_asks_for_more(asked) else (), language)
+            told = [turn for turn in history if turn.role == "assistant"][-_TOLD:]
+            return Task(lookup.question, excerpts, tuple(told) if told and only_asks_for_more(asked) else (), language)
         if self._settings.answer_question == "standalone":
             return Task(lookup.question, excerpts, (), language)
         return Task(asked, excerpts, tuple(history), language)

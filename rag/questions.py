@@ -107,7 +107,12 @@ def points_back(text: str) -> bool:
 
 def only_asks_for_more(text: str) -> bool:
     """Whether it names nothing of its own: "why?", "tell me more", "还有吗？"."""
-    return all(word in POINTERS or word in _ASKING or POINTERS_UNSPACED.issuperset(word) for word in content_words(text))
+    return all(map(only_points, content_words(text)))
+
+
+def only_points(word: str) -> bool:
+    """Whether a word of a follow-up only asks, or stands for something said before."""
+    return word in POINTERS or word in _ASKING or POINTERS_UNSPACED.issuperset(word)
 
 
 def is_question(text: str) -> bool:

@@ -10,6 +10,7 @@ from rag.errors import ModelError
 from rag.expansion import Direction, expand
 from rag.fusion import Fused, Ranked, Searched, fuse
 from rag.lexical import is_foreign, question_words
+from rag.questions import only_points
 from rag.relevance import blended, by_standing, relevance_of
 from rag.selection import Fold, within_budget
 from rag.side_by_side import side_by_side
@@ -213,11 +214,15 @@ class Retriever:
 
 
 def _weighed(lookup: Lookup, languages: Sequence[str]) -> list[Word]:
+    """The first of the texts is the question itself."""
     weights: dict[tuple[str, ...], int] = {}
-    for text, weight in lookup.lexical:
+    own: set[tuple[str, ...]] = set()
+    for at, (text, weight) in enumerate(lookup.lexical):
         for forms in question_words(text, languages):
             weights[forms] = weights.get(forms, 0) + weight
-    return [Word(forms, weight) for forms, weight in weights.items()]
+            if at == 0 and (len(lookup.lexical) == 1 or not only_points(forms[0])):
+                own.add(forms)
+    return [Word(forms, weight, forms in own) for forms, weight in weights.items()]
 
 
 def _match(ranked: Ranked, passage: Passage, trust: float, *, blind: bool) -> Match:

@@ -12,8 +12,8 @@ def candidate(matched: str, *, near: bool = True) -> Candidate:
     return Candidate(matched, 1.0, 0.5, 1, int(near), frozenset(matched.split()))
 
 
-def words(*forms: str, weight: int = 1) -> list[Word]:
-    return [Word(tuple(each.split("/")), weight) for each in forms]
+def words(*forms: str, weight: int = 1, own: bool = True) -> list[Word]:
+    return [Word(tuple(each.split("/")), weight, own) for each in forms]
 
 
 def asked(question: list[Word], *candidates: Candidate) -> list[float]:
@@ -57,18 +57,24 @@ def test_of_more_words_that_are_all_found_more_was_asked_and_it_is_never_all() -
 
 
 def test_the_question_s_own_words_count_as_much_as_all_words_of_the_conversation() -> None:
-    own, said = words("boots", "shoes", weight=3), words("park", "lake", "hill")
+    own, said = words("boots", "shoes", weight=3), words("park", "lake", "hill", own=False)
     mine, theirs = asked([*own, *said], candidate("boots shoes"), candidate("park lake hill"))
 
     assert mine > 3 * theirs
 
 
-def test_a_follow_up_of_one_word_counts_with_the_conversation() -> None:
-    """Else whatever holds that one word would be all that was asked for."""
-    own, said = words("boots", weight=3), words("park", "lake", "hill")
-    one, all_of_it = asked([*own, *said], candidate("boots"), candidate("boots park lake hill"))
+def test_a_passage_without_the_one_word_that_a_follow_up_brings_is_not_what_it_asks_for() -> None:
+    """Else the last answer would be given again, whatever is asked next."""
+    said = words("park", "lake", "hill", own=False)
+    without, with_it = asked([*words("boots", weight=3), *said], candidate("park lake hill"), candidate("boots park lake hill"))
 
-    assert one < 0.6 * all_of_it
+    assert without < 0.3 * with_it
+
+
+def test_where_a_follow_up_brings_no_word_of_its_own_those_of_the_conversation_count() -> None:
+    said = words("park", "lake", "hill", own=False)
+
+    assert asked([*words("why", weight=3, own=False), *said], candidate("park lake hill"))[0] > 0.3
 
 
 def test_pairs_are_taken_apart_into_characters_that_either_of_them_finds() -> None:

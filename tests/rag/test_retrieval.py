@@ -270,6 +270,16 @@ async def test_the_threshold_is_lower_for_a_question_in_a_language_that_the_base
     assert not found.matches
 
 
+async def test_a_follow_up_is_as_relevant_as_what_it_brings_itself_is_found() -> None:
+    retriever = Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(), None, ALONE)
+
+    async def relevance(question: str) -> float:
+        lookup = Lookup(question, ((question, 3), ("What does a cat eat? fish water morning", 1)), "cat", "expanded")
+        return (await retriever.find(lookup, ["b"], Trace("question"))).relevance
+
+    assert await relevance("parking") < 0.7 * await relevance("and why?")
+
+
 async def test_relevance_is_that_of_the_most_relevant_passage_wherever_it_ranks() -> None:
     reranker = ScriptedReranker({"bird": 0.9, "cat-food": 0.1})
     found = await Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(), reranker, ALONE).find(
