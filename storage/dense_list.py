@@ -85,7 +85,8 @@ class DenseList:
             cosines, others = every, every[also]
         else:
             looked_at = np.take(self._vectors, np.concatenate([rows, also]), axis=0)
-            cosines, others = np.split(np.asarray(np.vecdot(looked_at, vector)), [len(rows)])
+            every = np.asarray(np.vecdot(looked_at, vector))
+            cosines, others = every[: len(rows)], every[len(rows) :]
         first = foremost(cosines, limit)
         return rows[first], cosines[first], others
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 FILES = (*lexical_list.FILES, *dense_list.FILES, *passage_list.FILES)
 MANIFEST = "manifest.json"
+LAYOUT = 2  # of what stands in the files: whoever changes that must count on, so that those of other versions are made again
 
 
 class Torn(Exception):
@@ -43,6 +44,7 @@ class Torn(Exception):
 class Manifest:
     """`languages` are those of the passages, the most frequent first; `files` are name, size and checksum."""
 
+    layout: int
     size: int
     signature: Signature
     languages: tuple[str, ...]
@@ -57,7 +59,7 @@ def make(rows: PassageRows, build: Path, number: int, signature: Signature) -> s
     try:
         size, languages = _write_lists(rows, folder, number, signature.dimension)
         files = tuple((each, *fingerprint(folder / each)) for each in FILES)
-        (folder / MANIFEST).write_text(json.dumps(asdict(Manifest(size, signature, languages, files))), "utf-8")
+        (folder / MANIFEST).write_text(json.dumps(asdict(Manifest(LAYOUT, size, signature, languages, files))), "utf-8")
         force_all([*(folder / each for each in (*FILES, MANIFEST)), folder, build])
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -139,11 +141,11 @@ def _manifest(folder: Path) -> Manifest:
     try:
         found = json.loads((folder / MANIFEST).read_text("utf-8"))
         files = tuple((name, size, checksum) for name, size, checksum in found["files"])
-        if [name for name, *_ in files] != list(FILES):
+        if found["layout"] != LAYOUT:
             raise Torn(f"{folder} was made by another version")
         for name, size, checksum in files:
             if fingerprint(folder / name) != (size, checksum):
                 raise Torn(f"{folder / name} is not as it was written")
-        return Manifest(found["size"], Signature(**found["signature"]), tuple(found["languages"]), files)
+        return Manifest(LAYOUT, found["size"], Signature(**found["signature"]), tuple(found["languages"]), files)
     except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError) as error:
         raise Torn(f"{folder} is not complete") from error

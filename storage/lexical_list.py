@@ -164,21 +164,15 @@ class Look(NamedTuple):
         """The terms that stand in each of these passages."""
         if not self.terms:
             return [frozenset()] * len(rows)
-        places = np.full(len(self.scores), -1, np.int32)
-        places[rows] = np.arange(len(rows))
-        found = places[self.rows]
-        postings_of_rows = np.flatnonzero(found >= 0)
-        held = np.zeros((len(rows), len(self.terms)), np.bool_)
-        held[found[postings_of_rows], np.searchsorted(self.ends, postings_of_rows, "right")] = True
-        data, width = held.tobytes(), len(self.terms)
-        known: dict[bytes, frozenset[str]] = {}  # many passages hold the same terms
-        matched = []
-        for start in range(0, len(data), width):
-            row = data[start : start + width]
-            if row not in known:
-                known[row] = frozenset(compress(self.terms, row))
-            matched.append(known[row])
-        return matched
+        places = np.zeros(len(self.scores), np.min_scalar_type(len(rows)))  # small, so that it stays near the processor
+        places[rows] = np.arange(1, len(rows) + 1)
+        found = places.take(self.rows)
+        hits = np.flatnonzero(found)
+        held = np.zeros((len(rows) + 1, len(self.terms)), np.bool_)
+        held[found[hits], np.searchsorted(self.ends, hits, "right")] = True
+        patterns = held[1:].view(f"V{len(self.terms)}").ravel().tolist()
+        known = {pattern: frozenset(compress(self.terms, pattern)) for pattern in set(patterns)}  # many hold the same terms
+        return [known[pattern] for pattern in patterns]
 
 
 def best(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
