@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rag.claims import Group, groups, sentences_of, without_marks
 from rag.marks import with_native_marks
@@ -25,8 +25,7 @@ _LOOSE_STOP = re.compile(r"[ \t]{1,8}([.,;:!?])")  # where a mark stood
 _SHOWN = 200  # characters of a sentence that the trace keeps
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """One mark, for the trace: the passage it named (0: none that was given), the sentence, how well it is supported."""
 
     n: int
@@ -58,7 +57,7 @@ class Citations:
 
 
 def _note(judged: Judged) -> dict[str, object]:
-    return {name: getattr(judged, name) for name in Judged.__slots__ if getattr(judged, name) not in ("", None)}
+    return {name: value for name, value in zip(judged._fields, judged, strict=True) if value not in ("", None)}
 
 
 async def cite(  # noqa: PLR0913 - what was written, from what, and how strictly it is read, by name

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rag.lexical import content_words
 from rag.marks import marks, outside, wholes_of
@@ -26,8 +25,7 @@ _FEWEST_TO_ATTACH = 3
 _LONGEST, _STRIDE = 2_000, 1_000  # characters of a claim, and what stretches of an endless sentence differ by
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Marks that stand together at `at` in a text without marks. `start` to `end` is the sentence they stand for.
 
     Any one of `claims` that is supported will do: the words since the marks before, or the sentence with what it needs.
@@ -41,8 +39,7 @@ class Group:
     block: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """Marks taken out of a text: `at` is where, in the text without marks."""
 
     at: int

@@ -129,7 +129,7 @@ def excerpts_of(matches: Sequence[Match]) -> tuple[Excerpt, ...]:
 
 
 def _title(passage: Passage) -> str:
-    return " › ".join(part for part in (passage.title, *passage.headings) if part)
+    return " › ".join(filter(None, (passage.title, *passage.headings)))
 
 
 async def _run(strategy: Strategy, task: Task, calls: Calls, on_draft: OnDraft | None) -> Outcome:

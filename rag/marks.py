@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rag.code_spans import pieces
 
@@ -36,8 +35,7 @@ _LONGEST = 6  # digits of a number that could have been given
 _WIDEST = 50  # numbers in one range
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A mark at characters `start` to `end`, with the numbers it names; 0 stands for one that was never given."""
 
     start: int

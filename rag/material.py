@@ -22,7 +22,7 @@ NAME_LIMIT: Final = 60
 _TAGS: Final = ("passages", "passage", "conversation", "turn", "question", "answers", "answer", "bases", "base")
 # Anything that reads as one of our own tags, in any decoration, and the control tokens of chat models (<|im_end|>, [INST]).
 _DELIMITER: Final = re.compile(
-    r"[<＜﹤](?=[\s/\u200b-\u200f\u2060\ufeff]*(?:" + "|".join(_TAGS) + r")\b|\|)|\[(?=/?\s*INST\s*\])",
+    r"[<＜﹤\[](?:(?<!\[)(?=[\s/\u200b-\u200f\u2060\ufeff]*(?:" + "|".join(_TAGS) + r")\b|\|)|(?<=\[)(?=/?\s*INST\s*\]))",
     re.IGNORECASE,
 )
 _DEFUSED: Final = {"<": "‹", "＜": "‹", "﹤": "‹", "[": "("}

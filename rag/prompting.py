@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import resources
 from string import Template
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -75,7 +76,7 @@ class Prompts:
         return cls({name: _checked(name, chosen[f"{name}.txt"]) for name in VARIABLES})
 
     def answer_system(self, language: str) -> str:
-        return self._filled("answer_system", language=language)
+        return _in_language(self.templates["answer_system"].template, language_name(language))
 
     def answer_user(self, question: str, excerpts: Sequence[Excerpt], history: Sequence[Turn], language: str) -> str:
         return self._of_passages("answer_user", question, excerpts, history, language)
@@ -119,6 +120,11 @@ class Prompts:
             if not value:
                 text = re.sub(rf"^[ \t]*\$(?:{variable}|{{{variable}}})[ \t]*(?:\n\s*|\Z)", "", text, flags=re.MULTILINE)
         return Template(text).substitute(blocks, language=language_name(language)).strip()
+
+
+@lru_cache(maxsize=len(LANGUAGES))  # the same at every question
+def _in_language(template: str, language: str) -> str:
+    return Template(template).substitute(language=language).strip()
 
 
 def language_name(code: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from rag import lines
 
@@ -44,8 +44,7 @@ _MONTH = re.compile(
 _SHORT = 60  # a title that stands on a line of its own above its text is no longer than this
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """Characters `start` to `end` of a text: a sentence, a heading, a table's row, or code that is kept whole.
 
     A term is a name or a signature alone on its line, above its description.

@@ -23,7 +23,7 @@ def answer_of(text: str, cited: Sequence[Cited] = ()) -> str:
     """The answer, "" where it is none: NO_ANSWER alone or explained. A partial answer that ends in it loses it."""
     if _bare(text) == _BARE:
         return ""
-    found = _SENTINEL.search(text)
+    found = _SENTINEL.search(text) if "ANSWER" in text else None
     if found is None:
         return text
     before = text[: found.start()].rstrip()

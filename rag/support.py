@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from operator import mul
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rag.lexical import content_words, detect, distinct_terms, script, terms
 from rag.sentences import sentence_spans
@@ -44,16 +44,14 @@ class Similarity(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A stretch of an answer, and the passage that is said to support it."""
 
     text: str
     passage: Passage
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """`lexical` is the share of the claim's content that stands in the passage, numbers and names counting double.
 
     `cosine` is None where nobody asked. `missing` is a number of the claim that the passage lacks.
@@ -108,7 +106,7 @@ class Support:
         for index, cosine in zip(doubtful, cosines, strict=True):
             across = _is_foreign(claims[index].text, passages[claims[index].passage.id])
             supported = cosine >= self._cosine_floor(across=across, clearly=clearly)
-            verdicts[index] = replace(verdicts[index], cosine=round(cosine, 3), supported=supported)
+            verdicts[index] = verdicts[index]._replace(cosine=round(cosine, 3), supported=supported)
         return verdicts
 
     def _cosine_floor(self, *, across: bool, clearly: bool) -> float:
