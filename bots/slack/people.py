@@ -19,6 +19,7 @@ MOST = 5_000
 PATIENCE = 1.5  # seconds: an event is to be acknowledged within three
 _LONGEST_NAME = 60
 _MENTION = re.compile(r"<@([UWB][A-Z0-9]+)(?:\|([^>]*))?>")
+_CHANNEL = re.compile(r"<#([CG][A-Z0-9]+)\|?>")
 _OTHER = re.compile(
     r"<(?:#[A-Z0-9]+\|([^>]*)|!subteam\^[A-Z0-9]+\|?([^>]*)|!(here|channel|everyone)(?:\|[^>]*)?|!date\^[^>|]*\|([^>]*))>"
 )
@@ -43,6 +44,7 @@ NOBODY = Profile()
 class People:
     def __init__(self, workspaces: Workspaces) -> None:
         self._workspaces = workspaces
+        self._channels: dict[tuple[str, str], str] = {}
         self._known: dict[tuple[str, str], tuple[float, asyncio.Task[Profile]]] = {}
 
     async def profile(self, workspace: str, user: str) -> Profile:
@@ -70,9 +72,26 @@ class People:
         ids = {match[1] for match in _MENTION.finditer(text) if not match[2]}
         names = dict(zip(ids, await asyncio.gather(*(self.name(workspace.id, id) for id in ids)), strict=True))  # noqa: A001 - the word for it
         text = _MENTION.sub(lambda match: f"@{match[2] or names[match[1]]}", text)
+        text = await self._with_channels(workspace, text)
         text = _OTHER.sub(_named, text)
         text = _LINK.sub(lambda match: f"{match[2]} ({match[1]})" if match[2] and match[2] != match[1] else match[1], text)
         return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+    async def _with_channels(self, workspace: Workspace, text: str) -> str:
+        """A channel that Slack left without its name, and that may be looked at, is asked for once."""
+        for key in {(workspace.id, match[1]) for match in _CHANNEL.finditer(text)} - self._channels.keys():
+            self._channels[key] = await self._channel(workspace, key[1])
+            while len(self._channels) > MOST:
+                self._channels.pop(next(iter(self._channels)))
+        return _CHANNEL.sub(lambda match: f"<#{match[1]}|{self._channels.get((workspace.id, match[1]), match[1])}>", text)
+
+    async def _channel(self, workspace: Workspace, id: str) -> str:  # noqa: A002 - the word for it
+        try:
+            async with asyncio.timeout(PATIENCE):
+                found: Any = (await called(workspace.client.conversations_info(channel=id))).get("channel")
+        except (DeliveryError, TimeoutError):
+            return id
+        return str(found.get("name") or id)
 
     def _make_room(self) -> None:
         while len(self._known) >= MOST:

@@ -71,6 +71,18 @@ async def test_people_are_named_and_looked_up_once(slack: FakeSlack, workspace: 
     assert len(slack.calls_of("users.info")) == 2
 
 
+async def test_a_channel_without_its_name_is_looked_up_once_where_that_is_allowed(
+    slack: FakeSlack, workspace: Workspace, people: People
+) -> None:
+    secret = slack.workspace.channel("secret", kind="group", with_bot=False)
+
+    for _ in range(3):
+        text = await people.readable(workspace, f"see <#{slack.workspace.general.id}> and <#{secret.id}|>")
+
+    assert text == f"see #general and #{secret.id}"
+    assert len(slack.calls_of("conversations.info")) == 2
+
+
 async def test_somebody_whom_slack_does_not_know_is_called_by_the_id_and_trusted_with_nothing(
     workspace: Workspace, people: People
 ) -> None:
