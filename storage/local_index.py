@@ -81,7 +81,11 @@ class LocalIndex:
         await self._run(base, IndexFolder(self._root, base).drop)
 
     def _current(self, base: str) -> Reader | None:
-        return guarded(base, self._shelf(base).current)
+        """The open generation, if it is the newest; who asks on the event loop goes to a thread where there is none."""
+        try:
+            return self._shelf(base).current()
+        except OSError:
+            return None  # the thread finds it too, and says it in words
 
     async def _read(self, base: str, action: Callable[[Reader], T], nothing: T) -> T:
         return await self._run(base, partial(self._shelf(base).read, action, nothing))

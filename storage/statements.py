@@ -53,8 +53,9 @@ class Together:
     def execute(self, connection: Connection, values: Mapping[str, object]) -> None:
         if connection.dialect.name == "sqlite":
             self._direct = self._direct or [Direct(statement, connection.dialect) for statement, _ in self._parts]
+            held: dict[str, object] = {}  # a value that stands in several of them is made ready once
             for each in self._direct:
-                each.execute(connection, values)
+                each.execute(connection, values, held)
             return
         for statement, names in self._parts:
             connection.execute(statement, {name: values[name] for name in names})
@@ -82,15 +83,21 @@ class Direct:
         assert isinstance(compiled, SQLCompiler)  # noqa: S101 - what statements compile to
         self._text = str(compiled)
         self._names = [(name, _bind(compiled.binds[name].type, dialect)) for name in compiled.positiontup or ()]
-        self._fixed = {name: each.value for name, each in compiled.binds.items() if not each.required}
+        binds = dict(self._names)
+        values = {name: each.value for name, each in compiled.binds.items() if not each.required}
+        self._fixed = {name: bind(value) if (bind := binds.get(name)) else value for name, value in values.items()}
         self._columns = (
             [_result(each.type, dialect) for each in statement.selected_columns] if isinstance(statement, Select) else []
         )
 
-    def execute(self, connection: Connection, values: Mapping[str, object]) -> Any:
-        values = {**self._fixed, **values}
-        held = [values[name] if bind is None else bind(values[name]) for name, bind in self._names]
-        return driver(connection).execute(self._text, held)
+    def execute(self, connection: Connection, values: Mapping[str, object], held: dict[str, object] | None = None) -> Any:
+        """`held` is what was made ready before, by name, and gets what is made ready now."""
+        held = {} if held is None else held
+        for name, bind in self._names:
+            if name in values and name not in held:
+                held[name] = values[name] if bind is None else bind(values[name])
+        ready = [held[name] if name in held else self._fixed[name] for name, _ in self._names]
+        return driver(connection).execute(self._text, ready)
 
     def rows(self, connection: Connection, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
         found = self.execute(connection, values)
