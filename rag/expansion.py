@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from rag.side_by_side import side_by_side
-from rag.types import Stretch
+from rag.types import Match, Stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rag.ports import PassageIndex
-    from rag.types import Match, Passage
+    from rag.types import Passage
 
 Direction: TypeAlias = Literal["forward", "backward", "both", "none"]
 
 _STEPS: Final[dict[str, tuple[int, ...]]] = {"forward": (1,), "backward": (-1,), "both": (1, -1), "none": ()}
 _FARTHEST = 8  # how many neighbours on a side are fetched at first
-_GAP = 2
 
 
 class _Grown(NamedTuple):
@@ -37,22 +37,22 @@ class _Document:
         self._hits = hits
         self._steps = steps
         self._size = size
+        self._wanted = [_in_reach(hit.passage, steps, size) for hit in hits]
         self.base = hits[0].passage.base
         self.known: dict[int, Passage | None] = {hit.passage.ordinal: hit.passage for hit in hits}
-        self.wanted = {at for hit in hits for at in _first_wanted(hit.passage, steps, size)}
         self.grown: list[_Grown] = []
 
     def stretches(self) -> list[Stretch]:
         """Both sides of a hit at once: reading it again costs less than a second stretch."""
-        wanted = sorted(at for at in self.wanted - self.known.keys() if at >= 0)
-        self.known |= dict.fromkeys(wanted)
-        return [Stretch(self._hits[0].passage.document, first, last) for first, last in _spans(wanted)]
+        wanted = _merged(self._wanted)
+        self.known = dict.fromkeys(chain.from_iterable(wanted)) | self.known
+        return [Stretch(self._hits[0].passage.document, each.start, each.stop - 1) for each in wanted]
 
     def grow(self) -> bool:
         """As far as the passages that are known reach; whether more must be known."""
         self.grown = [_grow(hit, self.known, self._steps, self._size) for hit in self._hits]
         ends = [at for each in self.grown for at in each.unknown]
-        self.wanted = {at + step * further for at in ends for step in self._steps for further in range(_FARTHEST)}
+        self._wanted = [_around(at, self._steps, _FARTHEST - 1) for at in ends]
         return bool(ends)
 
 
@@ -76,7 +76,7 @@ async def expand(index: PassageIndex, matches: Sequence[Match], direction: Direc
         growing = [document for document in growing if document.grow()]
     for document in documents:
         expanded += [_joined(run, document.known) for run in _runs(document.grown)]
-    return sorted(expanded, key=lambda match: -match.score)
+    return sorted(expanded, key=attrgetter("score"), reverse=True)
 
 
 async def _fetch(index: PassageIndex, documents: Sequence[_Document]) -> None:
@@ -112,11 +112,14 @@ def _continuation(before: Passage, after: Passage) -> str:
     return "\n" + after.text
 
 
-def _first_wanted(hit: Passage, steps: Sequence[int], size: int) -> Iterable[int]:
+def _in_reach(hit: Passage, steps: Sequence[int], size: int) -> range:
     """The neighbours that fit if they are about as long as the hit is, which spares a second look."""
     room = size - len(hit.text)
-    farthest = min(room // max(len(hit.text), 1) + 1, _FARTHEST) if room > 0 else 0
-    return (hit.ordinal + step * far for step in steps for far in range(1, farthest + 1))
+    return _around(hit.ordinal, steps, min(room // max(len(hit.text), 1) + 1, _FARTHEST)) if room > 0 else range(0)
+
+
+def _around(at: int, steps: Sequence[int], far: int) -> range:
+    return range(max(0, at - far * (-1 in steps)), at + far * (1 in steps) + 1)
 
 
 def _grow(hit: Match, known: dict[int, Passage | None], steps: Sequence[int], size: int) -> _Grown:
@@ -138,22 +141,22 @@ def _grow(hit: Match, known: dict[int, Passage | None], steps: Sequence[int], si
     return _Grown(hit, ends[-1], ends[1], tuple(unknown))
 
 
-def _spans(ordinals: Sequence[int]) -> list[tuple[int, int]]:
-    """Ascending numbers as ranges, with gaps of no more than one number in them."""
-    spans: list[tuple[int, int]] = []
-    for at in ordinals:
-        if spans and at - spans[-1][1] <= _GAP:
-            spans[-1] = (spans[-1][0], at)
+def _merged(wanted: Sequence[range]) -> list[range]:
+    """The ranges in order, those that overlap or touch as one."""
+    merged: list[range] = []
+    for each in sorted(filter(None, wanted), key=attrgetter("start")):
+        if merged and each.start <= merged[-1].stop:
+            merged[-1] = range(merged[-1].start, max(merged[-1].stop, each.stop))
         else:
-            spans.append((at, at))
-    return spans
+            merged.append(each)
+    return merged
 
 
 def _runs(stretches: Sequence[_Grown]) -> list[list[_Grown]]:
     """Stretches that overlap or touch, together."""
     runs: list[list[_Grown]] = []
     reached = -2
-    for stretch in sorted(stretches, key=lambda stretch: stretch.first):
+    for stretch in sorted(stretches, key=attrgetter("first")):
         if stretch.first <= reached + 1:
             runs[-1].append(stretch)
             reached = max(reached, stretch.last)
@@ -165,22 +168,24 @@ def _runs(stretches: Sequence[_Grown]) -> list[list[_Grown]]:
 
 def _joined(run: Sequence[_Grown], known: dict[int, Passage | None]) -> Match:
     """One match of a run: its place and its scores are those of the best hit in it."""
-    first, last = run[0].first, max(stretch.last for stretch in run)
+    first, last = run[0].first, max([stretch.last for stretch in run])
     members = [passage for at in range(first, last + 1) if (passage := known[at])]
-    best = max((stretch.hit for stretch in run), key=lambda hit: hit.score)
+    hits = [stretch.hit for stretch in run]
+    best = max(hits, key=attrgetter("score"))
     if len(members) == 1:
         return best
-    return best._replace(
-        passage=best.passage._replace(
-            text=joined_text(members), start=members[0].start, end=members[-1].end, terms=_joined_terms(members)
-        ),
-        relevance=max(stretch.hit.relevance for stretch in run),
-        members=tuple(passage.id for passage in members),
+    return Match(
+        best.passage._replace(text=joined_text(members), start=members[0].start, end=members[-1].end, terms=_joined_terms(members)),
+        best.score,
+        max([hit.relevance for hit in hits]),
+        best.scores,
+        members=tuple([passage.id for passage in members]),
+        copies=tuple([copy for hit in hits for copy in hit.copies]),
         parts=tuple(members),
-        copies=tuple(copy for stretch in run for copy in stretch.hit.copies),
     )
 
 
 def _joined_terms(members: Sequence[Passage]) -> str:
     """Those of all members, so that nobody has to read the joined text again; "" where they are not known of each."""
-    return " ".join(member.terms for member in members) if all(member.terms for member in members) else ""
+    terms = [member.terms for member in members]
+    return " ".join(terms) if all(terms) else ""

@@ -271,7 +271,7 @@ def _reordered(head: Sequence[Match]) -> dict[str, list[object]]:
 
 
 def _title(match: Match) -> str:
-    return " › ".join(part for part in (match.passage.title, *match.passage.headings[-1:]) if part)
+    return " › ".join(filter(None, (match.passage.title, *match.passage.headings[-1:])))
 
 
 def _rounded(scores: Mapping[str, float]) -> dict[str, float]:
