@@ -1,7 +1,7 @@
 """How much of what was asked stands in a passage: the part of relevance that words can tell (R17).
 
 Measured on XQuAD and FaQuAD with half of the documents left out, equal weights told answerable questions from others with an
-AUROC of .963 (English), .942 (Chinese), .947 (Spanish) and .885 (Portuguese); this does with .965, .951, .953 and .891. Counted
+AUROC of .963 (English), .942 (Chinese), .947 (Spanish) and .885 (Portuguese); this does with .965, .952, .953 and .890. Counted
 over the whole base instead of around the question, frequencies would do no better, and not every store can tell them.
 """
 
