@@ -174,14 +174,14 @@ def signature(embedder: str) -> Signature:
 
 
 async def index_folder(of: Corpus, cache: Path, embedder: str) -> Path:
-    """The embedded index of a corpus, made once."""
+    """The embedded index of a corpus, made once for each name of an embedder: an index of another's is searched by words alone."""
     folder = cache / f"index-{len(of.passages)}{'' if 'embedder' in of.origin else '-random'}"
     complete = folder.with_suffix(".complete")
-    if not complete.exists():
+    if not complete.exists() or complete.read_text("utf-8") != embedder:
         say(f"building the embedded index of {len(of.passages)} passages (once)")
         shutil.rmtree(folder, ignore_errors=True)
         await fill(folder, of, embedder)
-        complete.touch()
+        complete.write_text(embedder, "utf-8")
     return folder
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class RecordedEmbedder:
     """Gives every text the vector that `teacher` gave it when it was first seen; `misses` counts those first times."""
 
-    def __init__(self, teacher: Embedder, name: str) -> None:
-        self.name = name
+    def __init__(self, teacher: Embedder) -> None:
+        self.name = teacher.name
         self.dimension = teacher.dimension
         self.misses = 0
         self.known: dict[str, Vector] = {}

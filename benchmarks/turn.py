@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 DIALOGS, AT_ONCE, ROUNDS = 60, 50, 7
 PLACE = Place("terminal", channel="benchmark")
-EMBEDDER = "benchmark"  # the name that the index was made with, and that questions are embedded by
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ async def footnote(index: Path, talks: Sequence[Sequence[str]], *, is_model: boo
         home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         database = await stack.enter_async_context(Database(f"sqlite:///{home}/footnote.db"))
         passages = await stack.enter_async_context(LocalIndex(index))
-        embedder = RecordedEmbedder(await stack.enter_async_context(LocalEmbedder()), EMBEDDER)
+        embedder = RecordedEmbedder(await stack.enter_async_context(LocalEmbedder()))
         writer, prompts = InstantWriter(is_model=is_model), Prompts.load()
         conversation = Conversation(
             memory=DatabaseMemory(database),
@@ -164,7 +163,7 @@ async def measure(size: int, arguments: argparse.Namespace, cache: Path) -> list
     of = corpus(size, cache, real_vectors=not arguments.random_vectors)
     talks = dialogs(of.passages, DIALOGS)
     async with AsyncExitStack() as stack:
-        index = await index_folder(of, cache, EMBEDDER)
+        index = await index_folder(of, cache, LocalEmbedder().name)
         ours = await stack.enter_async_context(
             footnote(index, talks, is_model=arguments.model, reranked=not arguments.without_reranker)
         )
