@@ -112,9 +112,9 @@ class Intake:
         return False
 
     async def _give(self, told: Told, asker: Asker, thread: Thread, text: str) -> None:
-        """A command, by mention: claimed as a question is, so that it is carried out once."""
+        """A command, by mention: claimed as a question is, so that it is carried out once. Its words are of no language."""
         why = authorize(self._settings.rules, asker, "command")
-        question = await self._question(told, thread, text, refused(why, text) if why else "")
+        question = await self._question(told, thread, text, refused(why, "") if why else "")
         if why:
             await self._desk.ask(question)
         elif await self._inbox.claim(done(question)):

@@ -106,7 +106,7 @@ class Interactions:
             return await self._ask(body, where, user, text)
         if body["command"] != ADMIN_COMMAND:
             return None
-        if refusal := await self.intake.may(where, user, "command", text):
+        if refusal := await self.intake.may(where, user, "command"):
             return ephemeral(refusal)
         if text.split()[:1] == ["reindex"]:
             self._later(self._reindex(body, where, user, text))
