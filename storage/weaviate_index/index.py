@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from weaviate.classes.query import Filter
 
-from rag.errors import IndexMismatch, StoreError
+from rag.errors import IndexMismatch
 from rag.text import well_formed
 from storage.weaviate_index.calls import CollectionGone
 from storage.weaviate_index.naming import is_build_of
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _RECENT = 2.0  # seconds for which what is known of a base is taken as it was, where a search has just checked it
+_LONG = 3600.0  # a search checks by itself what it took as known
 _TRIES = 5  # of one search, while builds are published one after the other
 _MOST = 10_000  # objects in one answer of the server
 
@@ -52,21 +53,27 @@ class WeaviateIndex:
         await self._stack.aclose()
 
     async def search(self, base: str, search: Search) -> list[Candidate]:
-        """What is published while a search is under way is seen by it: it is made again."""
-        state = await self._states.known(base, seconds=_RECENT * 300)
-        for _ in range(_TRIES):
+        """What is published while a search is under way is seen by it: it is made again.
+
+        The state is looked at once the lists are there, so rows that a run began to write meanwhile are in none of them.
+        """
+        state = await self._states.known(base, seconds=_LONG)
+        found: list[Candidate] = []
+        for attempt in range(_TRIES):
             if state is None:
                 return []
-            lists = Lists(self._server, await self._fitting(base, state, search), search)
-            now, read = await asyncio.gather(self._states.read(base), lists.read(), return_exceptions=True)
-            if isinstance(now, BaseException):
-                raise now
+            build = await self._fitting(base, state, search)
+            lists = Lists(self._server, build, search, filtered=attempt > 0 or not build.settled)
+            try:
+                await lists.read()
+                now, found = await asyncio.gather(self._states.read(base), lists.candidates())
+            except CollectionGone:
+                if (now := await self._states.read(base)) == state:
+                    raise
             if now == state:
-                if isinstance(read, BaseException):
-                    raise read
                 break
             state = now
-        return await lists.candidates()
+        return found
 
     async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
         """One that was replaced meanwhile is still given, from the build before as well."""
@@ -108,7 +115,6 @@ class WeaviateIndex:
         """The alias goes first: searches find nothing from then on."""
         alias, client, write = self._states.alias(base), self._server.client, self._server.write
         await write(lambda: client.alias.delete(alias_name=alias))
-        self._states.forget(base)
         await self._server.make_states()
         for build in await self._states.of_base(base):
             await self._states.delete(base, build)
@@ -140,7 +146,7 @@ class WeaviateIndex:
             return nothing
         try:
             return await read(state)
-        except StoreError:
+        except CollectionGone:
             now = await self._states.read(base)
             if now == state:
                 raise

@@ -114,8 +114,12 @@ def _numbers(vector: Vector) -> Sequence[float]:
 
 
 def visible(generation: int) -> _Filters:
-    """Those that are found in this generation."""
-    return Filter.by_property("born").less_or_equal(generation) & Filter.by_property("died").greater_than(generation)
+    """Those that are found in this generation.
+
+    While a row is given the end of its time it has none for a moment: it must not count as dead, so "not dead yet" is no way
+    to say it.
+    """
+    return Filter.by_property("born").less_or_equal(generation) & Filter.not_(dead_by(generation))
 
 
 def alive() -> _Filters:

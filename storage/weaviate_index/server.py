@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from storage.weaviate_index.address import WeaviateSettings
 
-OLDEST = (1, 32)  # aliases
+OLDEST = (1, 33)  # aliases, and filters that say "not"
 # once the server is back it is found at once: gRPC alone waits up to two minutes before it looks again
 _CHANNEL = [("grpc.initial_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 2000)]
 _CONNECTING = 10.0
@@ -43,22 +43,19 @@ class Server:
         self.settings = settings
         self.read = Calls(shown, settings.search_seconds, settings.search_patience)
         self.write = Calls(shown, settings.write_seconds, settings.write_patience)
+        self._builds: dict[str, CollectionAsync[Any, Any]] = {}  # making the client's object takes longer than many a call
+        self._level = ConsistencyLevel.QUORUM if settings.replicas > 1 else ConsistencyLevel.ONE
+        self.states = client.collections.use(states_of(settings.name)).with_consistency_level(self._level)
 
     def build(self, name: str) -> CollectionAsync[Any, Any]:
-        found = self.client.collections.use(name)
-        return found.with_tenant(self.settings.tenant) if self.settings.tenant else found
+        if name not in self._builds:
+            found = self.client.collections.use(name)
+            self._builds[name] = found.with_tenant(self.settings.tenant) if self.settings.tenant else found
+        return self._builds[name]
 
     def surely(self, name: str) -> CollectionAsync[Any, Any]:
         """Read and written by most replicas, so that every reader sees what a writer wrote before."""
         return self.build(name).with_consistency_level(self._level)
-
-    @property
-    def states(self) -> CollectionAsync[Any, Any]:
-        return self.client.collections.use(states_of(self.settings.name)).with_consistency_level(self._level)
-
-    @property
-    def _level(self) -> ConsistencyLevel:
-        return ConsistencyLevel.QUORUM if self.settings.replicas > 1 else ConsistencyLevel.ONE
 
     async def make_states(self) -> None:
         name = states_of(self.settings.name)
@@ -157,7 +154,7 @@ async def connected(settings: WeaviateSettings) -> AsyncIterator[Server]:
 
 
 async def check_version(settings: WeaviateSettings) -> str:
-    """The server's version. What is needed of it is in every one since 1.32: no module of the server is used.
+    """The server's version. What is needed of it is in every one since 1.33: no module of the server is used.
 
     Asked without the client, which fails in many ways on whatever is no Weaviate, or an old one. Raises as `connected` does.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from dataclasses import asdict, dataclass
@@ -29,12 +28,14 @@ _MOST = 1_000
 class State:
     """One build. `generation` is what searches of it see, 0 before the first; `published` are the newest ones, with when.
 
+    `settled` says that every row there is can be found, so that searches need no filter: a run takes that back before it writes.
     `former` is the build that was live before it, of `former_dimension`, until that is removed.
     """
 
     build: str
     signature: Signature
     generation: int = 0
+    settled: bool = False
     size: int = 0
     languages: tuple[str, ...] = ()
     published: tuple[tuple[int, float], ...] = ()
@@ -75,17 +76,18 @@ class States:
         return state if state and time.monotonic() - when < seconds else await self.read(base)
 
     async def read(self, base: str) -> State | None:
-        """The live build as it stands; None where there is none."""
+        """The live build as it stands; None where there is none.
+
+        While a build is not retired it is the live one still: one look at its state is enough.
+        """
         _, before = self._known.get(base, (0.0, None))
-        read, alias = self._server.read, self.alias(base)
-        if before is None:
-            build, state = await read(lambda: self._target(alias)), None
-        else:
-            build, state = await asyncio.gather(read(lambda: self._target(alias)), read(lambda: self.fetch(before.build)))
-        if build and (state is None or state.build != build):
-            state = await read(lambda: self.fetch(build))
-        self._known[base] = time.monotonic(), state if build else None
-        return self._known[base][1]
+        read = self._server.read
+        state = await read(lambda: self.fetch(before.build)) if before else None
+        if state is None or state.retired:
+            build = await read(lambda: self._target(self.alias(base)))
+            state = await read(lambda: self.fetch(build)) if build else None
+        self._known[base] = time.monotonic(), state
+        return state
 
     def forget(self, base: str) -> None:
         self._known.pop(base, None)

@@ -46,6 +46,7 @@ class WeaviateWriter:
         self._relative: CollectionAsync[Any, Any] | None = None
         self._counts: dict[str, int] = {}
         self._written = False
+        self._settling = asyncio.Lock()
         self.build = state.build
         self.live = live
         self.rebuilding = bool(live) and live != state.build
@@ -56,6 +57,8 @@ class WeaviateWriter:
         await self._purge()
         await self._roll_back()
         self._counts = await self._counted(alive())
+        if self._state.generation and not self._written and not self._state.settled:
+            await self._note(settled=await self._total() == sum(self._counts.values()))
 
     async def close(self) -> None:
         await self._batches.close()
@@ -69,7 +72,7 @@ class WeaviateWriter:
         """The new rows come first: a run that is killed in between is rolled back by the next one."""
         document = well_formed(document)
         self._check(passages)
-        self._written = True
+        await self._begin()
         rows = [row(each, document, self._next) for each in passages]
         await self._batches.write(rows)
         if self._counts.get(document):
@@ -79,7 +82,7 @@ class WeaviateWriter:
     async def remove(self, documents: Collection[str]) -> None:
         held = [document for document in map(well_formed, documents) if self._counts.get(document)]
         if held:
-            self._written = True
+            await self._begin()
             await self._bury(held, set())
             for document in held:
                 del self._counts[document]
@@ -94,7 +97,7 @@ class WeaviateWriter:
         if self.live == self.build and not self._written:
             return
         await self._indexed()
-        size, languages = await self._total(), await self._counted(alive(), "language")
+        size, languages = await self._total(alive()), await self._counted(alive(), "language")
         if size != (expected := sum(self._counts.values())):
             raise StoreError(
                 f"The index of base {self._base!r} holds {size} passages in Weaviate where {expected} were written, so searches "
@@ -112,7 +115,8 @@ class WeaviateWriter:
 
     async def _show(self, size: int, languages: tuple[str, ...]) -> None:
         published = (*self._state.published, (self._next, time.time()))[-_KEPT:]
-        state = replace(self._state, generation=self._next, size=size, languages=languages, published=published)
+        settled = size == await self._total()
+        state = replace(self._state, generation=self._next, settled=settled, size=size, languages=languages, published=published)
         former = await self._server.write(lambda: self._states.fetch(self.live)) if self.rebuilding else None
         if former:
             state = replace(state, former=former.build, former_dimension=former.signature.dimension)
@@ -145,6 +149,19 @@ class WeaviateWriter:
         bound = self._state.purgeable()
         while bound and (await self._server.write(lambda: self._rows.data.delete_many(dead_by(bound)))).matches >= _MOST:
             pass
+
+    async def _begin(self) -> None:
+        """From here on there are rows that searches must not find."""
+        self._written = True
+        if self._state.settled:
+            async with self._settling:
+                await self._note(settled=False)
+
+    async def _note(self, *, settled: bool) -> None:
+        if settled != self._state.settled:
+            state = replace(self._state, settled=settled)
+            await self._states.put(self._base, state)
+            self._state = state
 
     # --- rows -------------------------------------------------------------------------------------------------------
 
@@ -188,7 +205,8 @@ class WeaviateWriter:
         return {str(each.grouped_by.value): each.total_count or 0 for each in found.groups}
 
     async def _total(self, which: _Filters | None = None) -> int:
-        found = await self._server.write(lambda: self._rows.aggregate.over_all(filters=which or alive(), total_count=True))
+        """Of all rows, where none are named."""
+        found = await self._server.write(lambda: self._rows.aggregate.over_all(filters=which, total_count=True))
         return found.total_count or 0
 
     async def _vectors(self, rows: CollectionAsync[Any, Any], digests: Sequence[str]) -> dict[str, Vector]:

@@ -77,7 +77,9 @@ async def everything_asked(index: WeaviateIndex) -> list[Any]:
 
 
 async def test_whoever_asks_while_the_server_is_away_is_told_so_before_long(weaviate_settings: WeaviateSettings) -> None:
-    async with behind(replace(weaviate_settings, search_patience=0.3, write_patience=0.3)) as away:
+    async with behind(
+        replace(weaviate_settings, search_seconds=1.0, search_patience=0.3, write_seconds=1.0, write_patience=0.3)
+    ) as away:
         await away.shut()
         async with asyncio.timeout(10):  # the client alone takes 63 s
             answers = await everything_asked(away.index)
@@ -160,7 +162,7 @@ async def impostor(status: int, body: str) -> AsyncIterator[WeaviateSettings]:
 @pytest.mark.parametrize(
     ("status", "body", "told"),
     [
-        (200, '{"version": "1.31.9"}', r"is version 1\.31\.9, and Footnote needs 1\.32 or newer\. Install a newer one\."),
+        (200, '{"version": "1.32.9"}', r"is version 1\.32\.9, and Footnote needs 1\.33 or newer\. Install a newer one\."),
         (200, '{"version": "1.20.0"}', r"is version 1\.20\.0, and"),
         (200, "{}", "is not Weaviate"),
         (200, "<h1>Welcome</h1>", "is not Weaviate"),
