@@ -32,7 +32,7 @@ class IntakeSettings:
     reading: int = 8
     embedding: int = 4
     group: int = 192
-    first: int = 32
+    first: int = 8
     publish_seconds: float = 60.0
 
 
