@@ -1,10 +1,10 @@
 """Weaviate through Footnote beside its bare client: loading, searching, and searches during a rebuild.
 
-    WEAVIATE_URL=http://localhost:8080 .venv/bin/python benchmarks/with_weaviate.py [--passages 100000] [--keep] [--loaded] [--no-rebuild]
+    WEAVIATE_URL=http://localhost:8080 .venv/bin/python benchmarks/with_weaviate.py [--passages 100000] [--keep] [--loaded]
 
 Both sides load the same rows and ask the same questions by turns in one run, against collections of one schema, so only the
 ratios count. Passages are made up: words by Zipf's law, vectors of 512 dimensions around 300 subjects. `--keep` leaves the
-collections for a later run with `--loaded`, which only searches.
+collections for a later run with `--loaded`, which only searches; `--no-rebuild` leaves out the last part.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 BASE, NAME = "benchmark", "FootnoteBenchmark"
 BARE = f"{NAME}Bare"
 DIMENSION, OTHER_DIMENSION, WORDS, SUBJECTS = 512, 256, 60_000, 300
-SEGMENT = 2_500  # rows that one side loads before it is the other's turn
 GROUP, BATCH = 192, 1_000  # passages that an indexing run writes at once; rows in one call of the bare client
-REBUILT, RATE = 5_000, 50  # passages that are made again while so many searches a second go on
+SEGMENT = 13 * GROUP  # rows that one side loads before it is the other's turn
+REBUILT, RATE = 2 * SEGMENT, 50  # passages that are made again while so many searches a second go on
 
 
 class Seed(NamedTuple):
@@ -160,7 +160,7 @@ async def searching(server: Server, index: WeaviateIndex, many: int) -> list[Bar
             query_properties=[LEXICAL],
             limit=search.limit,
             return_metadata=MetadataQuery(score=True),
-            return_properties=["passage", "document", "ordinal", LEXICAL],
+            return_properties=["passage", LEXICAL],
         )
 
     async def ours(search: Search) -> None:

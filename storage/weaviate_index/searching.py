@@ -40,12 +40,18 @@ class Lists:
         self._vector = None if given is None else np.frombuffer(given, "<f4").tolist()
         self._lexical: Sequence[Object[Any, Any]] = ()
         self._dense: Sequence[Object[Any, Any]] = ()
+        self._compared: Sequence[Object[Any, Any]] = ()
 
     async def read(self) -> None:
+        """What the terms find is compared with the vector while the server still looks for what is near that."""
         if self._limit > 0:
-            self._lexical, self._dense = await asyncio.gather(
-                self._by_terms(self._visible, self._limit, _SHOWN), self._by_vector(self._visible, self._limit, _SHOWN)
-            )
+            self._dense, _ = await asyncio.gather(self._by_vector(self._visible, self._limit, _SHOWN), self._read_lexical())
+
+    async def _read_lexical(self) -> None:
+        self._lexical = await self._by_terms(self._visible, self._limit, _SHOWN)
+        if self._lexical:
+            wanted = with_uuids([each.uuid for each in self._lexical])
+            self._compared = await self._by_vector(wanted, len(self._lexical), [])
 
     async def candidates(self) -> list[Candidate]:
         """Each once, with both raw scores. Only the server knows what a passage scores that its list does not hold."""
@@ -54,11 +60,9 @@ class Lists:
         terms = frozenset(self._terms)
         matched = {uuid: terms.intersection(str(each.properties[LEXICAL]).split(" ")) for uuid, each in held.items()}
         lexical_rank, dense_rank = _ranks(bm25, held), _ranks(cosine, held)
-        more = await asyncio.gather(
-            self._missing_scores([uuid for uuid in held if uuid not in bm25 and matched[uuid]]),
-            self._missing_cosines([uuid for uuid in held if uuid not in cosine]),
-        )
-        bm25, cosine = bm25 | more[0], cosine | more[1]
+        cosine |= _cosines(self._compared)
+        if lacking := [uuid for uuid in held if uuid not in bm25 and matched[uuid]]:
+            bm25 |= _scores(await self._by_terms(with_uuids(lacking), len(lacking), []))
         return [
             Candidate(
                 str(each.properties["passage"]),
@@ -70,12 +74,6 @@ class Lists:
             )
             for uuid, each in held.items()
         ]
-
-    async def _missing_scores(self, lacking: Sequence[UUID]) -> dict[UUID, float]:
-        return _scores(await self._by_terms(with_uuids(lacking), len(lacking), [])) if lacking else {}
-
-    async def _missing_cosines(self, lacking: Sequence[UUID]) -> dict[UUID, float]:
-        return _cosines(await self._by_vector(with_uuids(lacking), len(lacking), [])) if lacking else {}
 
     async def _by_terms(self, which: _Filters | None, limit: int, shown: list[str]) -> Sequence[Object[Any, Any]]:
         if not self._terms:

@@ -103,7 +103,7 @@ class States:
         return {state.build: state for state in states}
 
     async def fetch(self, build: str) -> State | None:
-        found = await self._server.states.query.fetch_object_by_id(key("state", build))
+        found = await self._server.states.query.fetch_object_by_id(key("state", build), return_properties=["state"])
         return State.from_json(str(found.properties["state"])) if found else None
 
     async def put(self, base: str, state: State) -> None:
