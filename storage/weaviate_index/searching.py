@@ -40,28 +40,38 @@ class Lists:
         self._vector = None if given is None else np.frombuffer(given, "<f4").tolist()
         self._lexical: Sequence[Object[Any, Any]] = ()
         self._dense: Sequence[Object[Any, Any]] = ()
+        self._matched: dict[UUID, frozenset[str]] = {}
         self._compared: Sequence[Object[Any, Any]] = ()
 
     async def read(self) -> None:
         """What the terms find is compared with the vector while the server still looks for what is near that."""
         if self._limit > 0:
-            self._dense, _ = await asyncio.gather(self._by_vector(self._visible, self._limit, _SHOWN), self._read_lexical())
+            await asyncio.gather(self._read_dense(), self._read_lexical())
+
+    async def _read_dense(self) -> None:
+        self._dense = await self._by_vector(self._visible, self._limit, _SHOWN)
+        await self._match(self._dense)
 
     async def _read_lexical(self) -> None:
         self._lexical = await self._by_terms(self._visible, self._limit, _SHOWN)
         if self._lexical:
             wanted = with_uuids([each.uuid for each in self._lexical])
-            self._compared = await self._by_vector(wanted, len(self._lexical), [])
+            self._compared, _ = await asyncio.gather(self._by_vector(wanted, len(self._lexical), []), self._match(self._lexical))
+
+    async def _match(self, found: Sequence[Object[Any, Any]]) -> None:
+        """Which terms stand in each: worked out while the server is busy."""
+        terms = frozenset(self._terms)
+        for each in found:
+            if each.uuid not in self._matched:
+                self._matched[each.uuid] = terms.intersection(str(each.properties[LEXICAL]).split(" "))
 
     async def candidates(self) -> list[Candidate]:
         """Each once, with both raw scores. Only the server knows what a passage scores that its list does not hold."""
         bm25, cosine = _scores(self._lexical), _cosines(self._dense)
         held = {each.uuid: each for each in (*self._lexical, *self._dense)}
-        terms = frozenset(self._terms)
-        matched = {uuid: terms.intersection(str(each.properties[LEXICAL]).split(" ")) for uuid, each in held.items()}
         lexical_rank, dense_rank = _ranks(bm25, held), _ranks(cosine, held)
         cosine |= _cosines(self._compared)
-        if lacking := [uuid for uuid in held if uuid not in bm25 and matched[uuid]]:
+        if lacking := [uuid for uuid in held if uuid not in bm25 and self._matched[uuid]]:
             bm25 |= _scores(await self._by_terms(with_uuids(lacking), len(lacking), []))
         return [
             Candidate(
@@ -70,7 +80,7 @@ class Lists:
                 cosine.get(uuid, 0.0),
                 lexical_rank.get(uuid, 0),
                 dense_rank.get(uuid, 0),
-                frozenset(map(plain, matched[uuid])),
+                frozenset(map(plain, self._matched[uuid])),
             )
             for uuid, each in held.items()
         ]
