@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # Enough of a text to tell its language by.
 _ENOUGH = 800
 _BEGINNING = 240
+_MOST_KNOWN = 50_000  # words of a family
 _REMEMBERED = 256  # texts: within one turn the same ones are asked about again and again
 _LATIN_WITHIN = 0.25
 _KANA_SHARE = 0.08
@@ -175,7 +176,7 @@ def _scores(text: str) -> Mapping[str, float]:
         counts["latin"] *= _LATIN_WITHIN
     name = max(counts, key=counts.__getitem__)
     if name in _FAMILIES:
-        return _family_scores(text, _FAMILIES[name])
+        return _family_scores(text, _leanings_in(name))
     if name in {"han", "kana"}:
         return _east_asian_scores(counts)
     return {_OF_SCRIPT[name]: 1.0}
@@ -195,17 +196,35 @@ def _east_asian_scores(counts: dict[str, float]) -> dict[str, float]:
     return {"zh": 1.0, "ja": 0.5}
 
 
-def _family_scores(text: str, family: frozenset[str]) -> dict[str, float]:
+def _family_scores(text: str, leanings: _Leanings) -> dict[str, float]:
     scores: defaultdict[str, float] = defaultdict(float)
     lowered = text.lower().replace("\u2019", "'")
     pattern = _PLAIN_WORD if lowered.isascii() else _WORD
     for word, times in Counter(pattern.findall(lowered)).items():
-        for language, worth in _leanings(word, family):
+        for language, worth in leanings[word]:
             scores[language] += times * worth
     return dict(scores)
 
 
-@lru_cache(maxsize=50_000)
+class _Leanings(dict[str, tuple[tuple[str, float], ...]]):
+    """Those of the words met so far, so that Python is not called for each."""
+
+    def __init__(self, family: frozenset[str]) -> None:
+        super().__init__()
+        self._family = family
+
+    def __missing__(self, word: str) -> tuple[tuple[str, float], ...]:
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        self[word] = found = _leanings(word, self._family)
+        return found
+
+
+@lru_cache(maxsize=len(_FAMILIES))
+def _leanings_in(name: str) -> _Leanings:
+    return _Leanings(_FAMILIES[name])
+
+
 def _leanings(word: str, family: frozenset[str]) -> tuple[tuple[str, float], ...]:
     """Which languages of a family a word speaks for, and how strongly."""
     plain = word.rstrip("'")

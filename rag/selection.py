@@ -10,7 +10,7 @@ from rag.text import estimated_tokens
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rag.types import Match
+    from rag.types import Match, Passage
 
 NEAR_COPY = 0.85  # share of their terms that two near-copies have in common
 _NEAR_BM25 = 0.8
@@ -30,7 +30,7 @@ class Fold:
         self.folded: list[tuple[str, str]] = []  # a copy's id, and what it is a copy of
         self._matched: dict[frozenset[str], list[int]] = {}
         self._texts: dict[str, int] = {}
-        self._terms: dict[int, frozenset[str]] = {}
+        self._terms: dict[tuple[str, str], frozenset[str]] = {}
         self._variants: Counter[int] = Counter()  # how many are kept beside the first of their make
 
     def add(self, match: Match, matched: frozenset[str]) -> None:
@@ -48,13 +48,12 @@ class Fold:
         same = self._texts.get(match.passage.text)
         if same is not None:
             return same
-        terms: frozenset[str] = frozenset()
         first: int | None = None  # of its make, with another number
         for place in self._matched.get(matched, ()):  # near-copies that differ in a word of the question are no copies for it
             if _may_be_alike(match, self.kept[place]):
-                terms = terms or frozenset(match.passage.terms.split())
-                if _alike(self._terms_of(place), terms):
-                    if not _differ_in_a_number(self._terms_of(place), terms):
+                terms, known = self._terms_of(match.passage), self._terms_of(self.kept[place].passage)
+                if _alike(known, terms):
+                    if not _differ_in_a_number(known, terms):
                         return place
                     first = place if first is None else first
         if first is None or self._variants[first] + 1 >= _VARIANTS:
@@ -62,10 +61,11 @@ class Fold:
         self._variants[first] += 1
         return None
 
-    def _terms_of(self, place: int) -> frozenset[str]:
-        if place not in self._terms:
-            self._terms[place] = frozenset(self.kept[place].passage.terms.split())
-        return self._terms[place]
+    def _terms_of(self, passage: Passage) -> frozenset[str]:
+        known = self._terms.get((passage.base, passage.id))
+        if known is None:
+            self._terms[passage.base, passage.id] = known = frozenset(passage.terms.split())
+        return known
 
 
 def _may_be_alike(one: Match, other: Match) -> bool:
