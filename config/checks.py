@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from config.models import cohere_client, openai_client, providers
 from config.parts import prompts_from, routes_from, sources_from, splitting
-from config.stores import open_index
+from config.stores import check_index
 from config.tables import BaseTable
 from rag.checking import Check
 from rag.errors import BadSetting, IndexMissing
@@ -35,7 +35,7 @@ def checks_of(settings: Settings) -> list[Check]:
         Check("prompts", partial(_prompts, settings)),
         Check("home", partial(asyncio.to_thread, _home, settings)),
         Check("database", partial(check_schema, settings.database), ("home",)),
-        Check("passage index", partial(_passage_index, settings), ("home",)),
+        Check("passage index", partial(check_index, settings), ("home",)),
         *_model_checks(settings),
     ]
 
@@ -74,12 +74,6 @@ def _home(settings: Settings) -> str:
         raise BadSetting(
             f"{there} cannot be written to ({error.strerror}). Make it writable, or name another folder in FOOTNOTE_HOME."
         ) from error
-
-
-async def _passage_index(settings: Settings) -> str:
-    async with AsyncExitStack() as stack:
-        await open_index(settings, stack)
-    return settings.weaviate_url or "embedded"
 
 
 # --- models ---------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from storage.local_index import LocalIndex
@@ -21,6 +22,15 @@ async def open_index(settings: Settings, stack: AsyncExitStack) -> PassageIndex:
     from storage.weaviate_index import WeaviateIndex  # noqa: PLC0415 - loading its client takes a second that others need not wait
 
     return await stack.enter_async_context(WeaviateIndex(weaviate_from(settings)))
+
+
+async def check_index(settings: Settings) -> str:
+    """What is used, in a few words. Raises as `open_index` does, at once."""
+    if not settings.weaviate_url:
+        return "embedded"
+    from storage.weaviate_index.server import check_cluster  # noqa: PLC0415 - as above
+
+    return await check_cluster(replace(weaviate_from(settings), search_patience=0.0))
 
 
 def weaviate_from(settings: Settings) -> WeaviateSettings:

@@ -6,19 +6,18 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import httpx
 from weaviate import use_async_with_custom
 from weaviate.classes.config import Configure, ConsistencyLevel, DataType, Property, Tokenization, VectorDistances
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 from weaviate.config import GrpcConfig
-from weaviate.exceptions import UnexpectedStatusCodeError
 
-from rag.errors import BadSetting, StoreError
+from rag.errors import BadSetting, StoreUnavailable
 from storage.lexical_list import K1, B
 from storage.weaviate_index.address import grpc_host, rest_host
-from storage.weaviate_index.calls import Calls
+from storage.weaviate_index.calls import Calls, CollectionGone
 from storage.weaviate_index.naming import NAME, states_of
 from storage.weaviate_index.rows import LEXICAL
+from storage.weaviate_index.version import check_version
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     from storage.weaviate_index.address import WeaviateSettings
 
-OLDEST = (1, 33)  # aliases, and filters that say "not"
 # once the server is back it is found at once: gRPC alone waits up to two minutes before it looks again
 _CHANNEL = [("grpc.initial_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 2000)]
 _CONNECTING = 10.0
@@ -155,39 +153,36 @@ async def connected(settings: WeaviateSettings) -> AsyncIterator[Server]:
     try:
         await check_version(settings)
         await server.read(client.connect, seconds=_CONNECTING)
+        await _check_grpc(server)
         yield server
     finally:
         await asyncio.shield(client.close())
 
 
-async def check_version(settings: WeaviateSettings) -> str:
-    """The server's version. What is needed of it is in every one since 1.33: no module of the server is used.
-
-    Asked without the client, which fails in many ways on whatever is no Weaviate, or an old one. Raises as `connected` does.
-    """
-    shown = rest_host(settings).shown
-    found = await Calls(shown, settings.search_seconds, settings.search_patience)(lambda: _version(settings))
-    parts = found.split(".")
-    if len(parts) < len(OLDEST) or not all(part.isdigit() for part in parts[:2]):
-        raise StoreError(f"What answers at {shown} is not Weaviate. Check WEAVIATE_URL.")
-    if tuple(map(int, parts[:2])) < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        raise StoreError(f"Weaviate at {shown} is version {found}, and Footnote needs {oldest} or newer. Install a newer one.")
-    return found
-
-
-async def _version(settings: WeaviateSettings) -> str:
-    headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
-    async with httpx.AsyncClient(headers=headers, timeout=settings.search_seconds) as http:
-        response = await http.get(f"{rest_host(settings).shown}/v1/meta")
-    if response.status_code == httpx.codes.NOT_FOUND:
-        return ""
-    if response.status_code != httpx.codes.OK:
-        raise UnexpectedStatusCodeError("meta", response)
+async def _check_grpc(server: Server) -> None:
+    """Searches go to an address of their own, which may be wrong where the first one is right."""
+    nowhere = server.client.collections.use(f"{server.settings.name}Nowhere")
     try:
-        return str(response.json()["version"])
-    except (ValueError, KeyError, TypeError):
-        return ""
+        await server.read(lambda: nowhere.query.fetch_objects(limit=1))
+    except CollectionGone:
+        return  # it answered
+    except StoreUnavailable as error:
+        rest, grpc = rest_host(server.settings).shown, grpc_host(server.settings)
+        raise StoreUnavailable(
+            f"Weaviate at {rest} answers, and at its gRPC address, {grpc.name}:{grpc.port}, it does not. Check WEAVIATE_GRPC_URL."
+        ) from error
+
+
+async def check_cluster(settings: WeaviateSettings) -> str:
+    """What there is, in a few words. Raises as `connected` does, and where there are fewer nodes than copies are wanted."""
+    async with connected(settings) as server:
+        version, nodes = await check_version(settings), await server.read(server.client.cluster.nodes)
+    if len(nodes) < settings.replicas:
+        raise BadSetting(
+            f"weaviate.replicas (FOOTNOTE_WEAVIATE__REPLICAS) is {settings.replicas}, and Weaviate at {rest_host(settings).shown} "
+            f"has {len(nodes)} {'node' if len(nodes) == 1 else 'nodes'}. Set it lower, or add nodes."
+        )
+    return f"Weaviate {version} at {rest_host(settings).shown}, {len(nodes)} {'node' if len(nodes) == 1 else 'nodes'}"
 
 
 def _client(settings: WeaviateSettings) -> WeaviateAsyncClient:

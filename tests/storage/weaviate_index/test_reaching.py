@@ -1,6 +1,7 @@
 """A server that is away, comes back, is slow, is old, or is something else: what is read of it, and that nothing hangs."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from storage.weaviate_index import batches as batches_module
 from storage.weaviate_index.address import grpc_host, rest_host
 from storage.weaviate_index.batches import Batches
 from storage.weaviate_index.calls import Calls
+from storage.weaviate_index.server import check_cluster
 from tests.databases import free_port
 from tests.fakes.gate import Gate, gates
 from tests.storage.passages import SIGNATURE, direction, indexed
@@ -138,6 +140,21 @@ async def test_a_server_that_is_not_there_is_told_at_the_start() -> None:
     with pytest.raises(StoreUnavailable, match=r"^Weaviate at http://127\.0\.0\.1:\d+ cannot be reached\."):
         async with WeaviateIndex(nowhere):
             pass
+
+
+async def test_a_grpc_address_that_is_wrong_is_told_at_the_start(weaviate_settings: WeaviateSettings) -> None:
+    port = free_port()
+    wrong = replace(weaviate_settings, grpc_url=f"127.0.0.1:{port}", search_seconds=0.5, search_patience=0.0)
+
+    with pytest.raises(StoreUnavailable, match=rf"answers, and at its gRPC address, 127\.0\.0\.1:{port}, it does not"):
+        async with WeaviateIndex(wrong):
+            pass
+
+
+async def test_doctor_tells_what_there_is_and_what_cannot_work(weaviate_settings: WeaviateSettings) -> None:
+    assert re.fullmatch(r"Weaviate 1\.\d+\.\S+ at http://\S+, \d+ nodes?", await check_cluster(weaviate_settings))
+    with pytest.raises(BadSetting, match=r"weaviate\.replicas \(FOOTNOTE_WEAVIATE__REPLICAS\) is 99, and Weaviate at"):
+        await check_cluster(replace(weaviate_settings, replicas=99))
 
 
 @asynccontextmanager

@@ -1,0 +1,47 @@
+"""Whether a server is a Weaviate, and one that is new enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx
+from weaviate.exceptions import UnexpectedStatusCodeError
+
+from rag.errors import StoreError
+from storage.weaviate_index.address import rest_host
+from storage.weaviate_index.calls import Calls
+
+if TYPE_CHECKING:
+    from storage.weaviate_index.address import WeaviateSettings
+
+OLDEST = (1, 33)  # aliases, and filters that say "not"
+
+
+async def check_version(settings: WeaviateSettings) -> str:
+    """The server's version. What is needed of it is in every one since 1.33: no module of the server is used.
+
+    Asked without the client, which fails in many ways on whatever is no Weaviate, or an old one. Raises as `connected` does.
+    """
+    shown = rest_host(settings).shown
+    found = await Calls(shown, settings.search_seconds, settings.search_patience)(lambda: _version(settings))
+    parts = found.split(".")
+    if len(parts) < len(OLDEST) or not all(part.isdigit() for part in parts[:2]):
+        raise StoreError(f"What answers at {shown} is not Weaviate. Check WEAVIATE_URL.")
+    if tuple(map(int, parts[:2])) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise StoreError(f"Weaviate at {shown} is version {found}, and Footnote needs {oldest} or newer. Install a newer one.")
+    return found
+
+
+async def _version(settings: WeaviateSettings) -> str:
+    headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+    async with httpx.AsyncClient(headers=headers, timeout=settings.search_seconds) as http:
+        response = await http.get(f"{rest_host(settings).shown}/v1/meta")
+    if response.status_code == httpx.codes.NOT_FOUND:
+        return ""
+    if response.status_code != httpx.codes.OK:
+        raise UnexpectedStatusCodeError("meta", response)
+    try:
+        return str(response.json()["version"])
+    except (ValueError, KeyError, TypeError):
+        return ""
