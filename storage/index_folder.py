@@ -4,7 +4,7 @@
 <base>/current                     which build and which generation of it searches read: replaced in one go, so that
                                    a switch has happened or has not
 <base>/<build>/rows.sqlite         the truth: every passage with its postings and its vector
-<base>/<build>/<generation>/       what searches read, made from the rows
+<base>/<build>/<generation>/       what questions read, made from the rows: both lists, and the passages, packed
 """
 
 from __future__ import annotations
