@@ -86,7 +86,7 @@ class Bot:
 
     def _listener(self, desk: Desk) -> Listener:
         settings = ListenSettings(self.rules, self.hearing)
-        return Listener(desk, self.inbox, settings, Administration(self), lambda place, roles: self.choosable(place, roles))
+        return Listener(desk, self.inbox, settings, Administration(self), self.choosable)
 
 
 @pytest.fixture
