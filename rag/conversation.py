@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rag.abstaining import abstention, wording
 from rag.citing import cite
 from rag.courtesies import besides_courtesies, courtesy
-from rag.drafts import DraftCleaner
+from rag.drafts import DraftCleaner, paced
 from rag.errors import BadQuestion, DeadlineExceeded, ModelError
 from rag.history import allowed, as_turns, bounded, language_of
 from rag.retrieval import Found
@@ -37,11 +37,14 @@ _KEPT_FREE: Final = 0.1  # of a question's time, for an answer without the model
 
 @dataclass(frozen=True, slots=True)
 class ConversationSettings:
+    """`draft_seconds` lie between two drafts at least."""
+
     history_turns: int = 12
     history_tokens: int = 2000
     deadline_seconds: float = 120.0
     question_characters: int = 4000
     allowed_hosts: tuple[str, ...] = ()
+    draft_seconds: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +213,10 @@ class Conversation:
 
         Where the model fails, even in the middle, what was shown until then is given up for a whole answer without it.
         """
-        cleaner = DraftCleaner(found.matches, self._settings.allowed_hosts)
-        shown = None if asked.on_draft is None else (lambda draft, show=asked.on_draft: show(cleaner.clean(draft)))
+        shown = None
+        if asked.on_draft is not None:
+            cleaner = DraftCleaner(found.matches, self._settings.allowed_hosts)
+            shown = paced(asked.on_draft, cleaner.clean, self._settings.draft_seconds)
         compose = partial(self._composer.compose, asked.text, lookup, found.matches, asked.history, asked.language, trace)
         if self._degraded is None:
             return await compose(shown), ""

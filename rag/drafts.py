@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING
 
 from rag.claims import Group, without_marks
@@ -13,8 +14,9 @@ from rag.sanitizing import Links, sanitized
 from rag.text import well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from rag.ports import OnDraft
     from rag.types import Match
 
 _LONGEST_HEADER = 80
@@ -34,6 +36,22 @@ _MARKED_LINE = re.compile(r"^[\s>*•-]{0,8}(?:\d{1,3}[.)]\s)?\[\^?\d{1,4}\]:?\s
 # "- handbook." may become the name of a file.
 _ENTRY_STOP = re.compile(r"(^[ \t]{0,8}(?:[-*+•]|\d{1,3}[.)])[ \t][^\n]{0,200})\.\Z", re.MULTILINE)
 _NAMES = tuple(name.casefold() for name in NAMES)
+
+
+def paced(show: OnDraft, clean: Callable[[str], str], seconds: float) -> OnDraft:
+    """Shows drafts as they come, those aside that come too soon after another one.
+
+    To clean a draft costs a fifth of a turn's processor time, a model sends hundreds, and no reader sees more than a few a second.
+    """
+    next_at = 0.0
+
+    def put(draft: str) -> None:
+        nonlocal next_at
+        if (now := time.monotonic()) >= next_at:
+            next_at = now + seconds
+            show(clean(draft))
+
+    return put
 
 
 class DraftCleaner:

@@ -91,7 +91,9 @@ class Desk:
             composer=Composer(self.writer, self.prompts, composing),
             degraded=Composer(ExtractiveWriter(), self.prompts, composing) if degraded else None,
             support=Support(None),
-            settings=ConversationSettings(history_turns=history_turns, deadline_seconds=seconds, allowed_hosts=tuple(hosts)),
+            settings=ConversationSettings(
+                history_turns=history_turns, deadline_seconds=seconds, allowed_hosts=tuple(hosts), draft_seconds=0.0
+            ),
             observers=observers,
         )
 

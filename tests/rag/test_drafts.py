@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.drafts import DraftCleaner
+from rag.drafts import DraftCleaner, paced
 from rag.types import Match, Passage
 
 
@@ -95,3 +95,20 @@ def test_any_draft_can_be_shown(pieces: list[str]) -> None:
     prose = re.sub(r"(?s)```.*?```|(`+)[^`\n]+?\1(?!`)", " ", shown)
     assert "://" not in prose
     assert {int(n) for n in re.findall(r"\[(\d+)\]", prose)} <= {1, 2}
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0.0, ["Y", "YO", "YOU"]), (1000.0, ["Y"])])
+def test_a_draft_that_comes_too_soon_is_not_even_cleaned(seconds: float, expected: list[str]) -> None:
+    cleaned: list[str] = []
+    shown: list[str] = []
+
+    def clean(draft: str) -> str:
+        cleaned.append(draft)
+        return draft.upper()
+
+    put = paced(shown.append, clean, seconds)
+    for draft in ("y", "yo", "you"):
+        put(draft)
+
+    assert shown == expected
+    assert len(cleaned) == len(shown)
