@@ -153,10 +153,14 @@ class Intake:
                 self._tally.published()
 
     async def _write(self, group: Sequence[tuple[Prepared, Sequence[Indexed]]]) -> None:
-        """The catalog comes last: a run killed in between does this part once more, and loses nothing (I5)."""
-        for prepared, passages in group:
-            if passages:
-                await self._writer.put(prepared.entry.document, passages)
+        """The catalog comes last: a run killed in between does this part once more, and loses nothing (I5).
+
+        Documents are put at once: a store far away takes them together.
+        """
+        async with asyncio.TaskGroup() as puts:
+            for prepared, passages in group:
+                if passages:
+                    puts.create_task(self._writer.put(prepared.entry.document, passages))
         await self._catalog.record(self._base, self._writer.build, [prepared.entry for prepared, _ in group])
         for prepared, _ in group:
             if prepared.entry.error:

@@ -1,0 +1,82 @@
+"""The real command with its passages in Weaviate: two machines share one index, and what is read while the server is away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.databases import free_port
+from tests.journeys.terminal import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from storage.weaviate_index import WeaviateSettings
+
+LEAVE = {
+    "leave.md": "# Leave\n\nEmployees get 25 days of annual leave a year.",
+    "sick.md": "# Sick\n\nA doctor's note after three days.",
+}
+QUICK = {"FOOTNOTE_RETRIEVAL__RERANKER": "none", "FOOTNOTE_INDEXING__READERS": "1", "FOOTNOTE_INDEXING__EMBEDDERS": "1"}
+QUESTION = "How many days of annual leave do employees get?"
+
+
+def write(folder: Path, documents: dict[str, str]) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, text in documents.items():
+        (folder / name).write_text(text, "utf-8")
+
+
+@pytest.fixture
+def shared(weaviate_settings: WeaviateSettings, postgres_with_tables: str) -> dict[str, str]:
+    return {
+        **QUICK,
+        "WEAVIATE_URL": weaviate_settings.url,
+        "WEAVIATE_GRPC_URL": weaviate_settings.grpc_url,
+        "FOOTNOTE_WEAVIATE__NAME": weaviate_settings.name,
+        "DATABASE_URL": postgres_with_tables,
+    }
+
+
+def test_what_one_machine_indexes_another_one_answers_from(tmp_path: Path, shared: dict[str, str]) -> None:
+    one, other = (Terminal(tmp_path / name, shared) for name in ("one", "other"))
+    for each in (one, other):
+        each.folder.mkdir()
+        write(each.folder / "docs", LEAVE)
+    indexed = one.run("index", str(one.folder / "docs"))
+    assert (indexed.status, indexed.err) == (0, "")
+
+    asked = other.run("ask", "--json", QUESTION)
+
+    assert (asked.status, asked.err) == (0, "")
+    (answer,) = asked.objects
+    assert "25 days" in str(answer["answer"])
+    assert not (other.folder / ".footnote" / "index").exists()
+
+    write(one.folder / "docs", {"leave.md": "# Leave\n\nEmployees get 30 days of annual leave a year."})
+    assert one.run("index").status == 0
+    (answer,) = other.run("ask", "--json", QUESTION).objects
+    assert "30 days" in str(answer["answer"])
+
+
+def test_doctor_tells_what_is_used_and_what_is_wrong(tmp_path: Path, shared: dict[str, str]) -> None:
+    terminal = Terminal(tmp_path, shared)
+    write(tmp_path / "docs", LEAVE)
+    assert terminal.run("index", "docs").status == 0
+    assert "Weaviate 1." in terminal.run("doctor").out
+
+    wrong = terminal.run("doctor", WEAVIATE_GRPC_URL=f"127.0.0.1:{free_port()}", FOOTNOTE_WEAVIATE__SEARCH_SECONDS="0.5")
+
+    assert wrong.status == 1
+    assert "Check WEAVIATE_GRPC_URL" in " ".join((wrong.out + wrong.err).split())
+
+
+def test_a_server_that_is_not_there_is_one_clear_line(empty: Terminal) -> None:
+    away = {"WEAVIATE_URL": f"http://127.0.0.1:{free_port()}", "FOOTNOTE_WEAVIATE__SEARCH_PATIENCE": "0.1"}
+
+    asked = empty.run("ask", QUESTION, **QUICK, **away)
+
+    assert (asked.status, asked.out) == (1, "")
+    assert asked.err.startswith("footnote: Weaviate at http://127.0.0.1:")
+    assert len(asked.err.splitlines()) == 1
