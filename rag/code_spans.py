@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}(?=[^`\n]*$)|~{3,})", re.MULTILINE)
 _TICKS = re.compile(r"`++|\n")
 
 
-def code_spans(text: str) -> list[tuple[int, int]]:
+def code_spans(text: str) -> Sequence[tuple[int, int]]:
     """Where code starts and ends, in order. A fence that is never closed reaches to the end of the text."""
-    if "`" not in text and "~~~" not in text:
-        return []
+    return _spans(text) if "`" in text or "~~~" in text else ()
+
+
+@lru_cache(maxsize=8)  # whoever reads an answer asks for that of its code
+def _spans(text: str) -> tuple[tuple[int, int], ...]:
     spans: list[tuple[int, int]] = []
     outside = 0
     for start, end in _fenced(text):
@@ -25,7 +29,7 @@ def code_spans(text: str) -> list[tuple[int, int]]:
         spans.append((start, end))
         outside = end
     spans.extend(_in_line(text, outside, len(text)))
-    return spans
+    return tuple(spans)
 
 
 def pieces(text: str) -> Iterator[tuple[int, int, bool]]:
