@@ -40,6 +40,8 @@ from rag.types import Signature
 from storage.catalog import DatabaseCatalog
 from storage.conversations import DatabaseMemory
 from storage.database import Database
+from storage.inbox import DatabaseInbox
+from storage.installations import DatabaseInstallations
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
@@ -47,7 +49,18 @@ if TYPE_CHECKING:
 
     from config.models import Models
     from config.settings import Settings
-    from rag.ports import Catalog, DocumentSource, Embedder, Memory, Observer, OnProgress, PassageIndex
+    from rag.ports import (
+        Catalog,
+        DocumentSource,
+        Embedder,
+        Inbox,
+        Installations,
+        Memory,
+        Observer,
+        OnProgress,
+        PassageIndex,
+    )
+    from rag.routing import Routes
     from rag.types import Progress
 
 REMEMBERED = "sources"
@@ -68,6 +81,9 @@ class Footnote:
     calibrator: Calibrator
     conversation: Conversation
     readers: Readers
+    inbox: Inbox
+    routes: Routes
+    installations: Installations | None = None
     given: Mapping[str, Sequence[DocumentSource]] | None = None
 
     @property
@@ -132,7 +148,6 @@ class Footnote:
         if not any([await self.index.size(base) for base in self.bases]):
             raise IndexMissing("Nothing has been indexed yet. Run: footnote index PATH")
 
-
     async def check_base(self, base: str) -> None:
         """Raises IndexMismatch where its index was made with something else than what is configured."""
         signature = await self.index.signature(base)
@@ -169,7 +184,22 @@ async def assemble(
         calibrator = calibrating(settings, models, index, catalog, thresholds)
         await calibrator.load(bases)
         conversation = converse(settings, bases, memory, retriever, models, observers)
-        yield Footnote(settings, bases, memory, catalog, index, models.embedder, calibrator, conversation, readers, given)
+        key = settings.slack_encryption_key
+        yield Footnote(
+            settings,
+            bases,
+            memory,
+            catalog,
+            index,
+            models.embedder,
+            calibrator,
+            conversation,
+            readers,
+            DatabaseInbox(database),
+            routes_from(settings, bases),
+            DatabaseInstallations(database, key.get_secret_value()) if key else None,
+            given,
+        )
 
 
 def calibrating(

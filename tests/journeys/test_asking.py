@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.journeys.terminal import Said, Terminal
 
 QUESTION = "How large a share of the documents may a run remove?"
-KEYS = {"answer", "abstained", "sources", "standalone_question", "passages", "run"}
+KEYS = {"remark", "answer", "abstained", "sources", "standalone_question", "passages", "run"}
 
 
 @pytest.fixture(scope="module")
