@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bots.discord.tables import with_tables_aligned
 from bots.pieces import pieces
+from bots.tables import with_tables_aligned
 from rag.abstaining import wording
 from rag.code_spans import pieces as stretches
 from rag.footers import safe_link, title_of

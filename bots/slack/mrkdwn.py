@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from bots.discord.tables import with_tables_aligned
 from bots.slack.limits import LINK
 from bots.slack.markdown import HAIR, readable, shown
+from bots.tables import with_tables_aligned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from aiohttp import web
 
+from tests.fakes.clock import Clock
 from tests.fakes.discord import messages
 from tests.fakes.discord.faults import Faults
 from tests.fakes.discord.gateway import DIRECT_MESSAGES, GUILD_MESSAGES, GUILDS, Gateway
@@ -15,7 +16,6 @@ from tests.fakes.discord.limits import Buckets
 from tests.fakes.discord.places import Place
 from tests.fakes.discord.routes import ROUTES, Sent, handler_of
 from tests.fakes.discord.state import ALL, DIRECT, EVERYBODY, Channel, Guild, Interaction, Member, Message, Role, User, snowflake
-from tests.fakes.slack.clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

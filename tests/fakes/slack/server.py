@@ -16,7 +16,7 @@ import aiohttp
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from bots.slack.manifest import manifest
-from tests.fakes.slack.clock import Clock
+from tests.fakes.clock import Clock
 from tests.fakes.slack.delivery import Courier, Delivery, Socket
 from tests.fakes.slack.faults import Fault, Faults
 from tests.fakes.slack.limits import TIER_3, TIERS, Refused

@@ -10,7 +10,7 @@ from tests.fakes.slack import shown
 from tests.fakes.slack.limits import STATUS_SECONDS, STREAM_SECONDS
 
 if TYPE_CHECKING:
-    from tests.fakes.slack.clock import Clock
+    from tests.fakes.clock import Clock
 
 JSON: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Literal["channel", "group", "im", "mpim"]

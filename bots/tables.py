@@ -1,4 +1,4 @@
-"""Markdown tables as text in columns: Discord shows no tables."""
+"""Markdown tables as text in columns, for surfaces that show no tables."""
 
 from __future__ import annotations
 
