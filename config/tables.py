@@ -162,7 +162,7 @@ class Models(Table):
 
 
 class Weaviate(Table):
-    """How Weaviate is used, where `WEAVIATE_URL` is set."""
+    """How Weaviate is used."""
 
     name: str = Field("Footnote", description="What the names of collections begin with: one for each Footnote on a cluster.")
     tenant: str = Field("", description="Keep everything in this tenant of multi-tenant collections; empty: no tenants.")
