@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from rag.errors import StoreUnavailable
+from storage.database import Database
+from storage.weaviate_index import WeaviateIndex
+from storage.weaviate_index.address import grpc_host, rest_host
 from tests.databases import free_port
+from tests.fakes.gate import gates
 from tests.journeys.terminal import Terminal
+from tests.rag.talking import HANDBOOK, LEAVE_ANSWER, THREAD, Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,3 +88,34 @@ def test_a_server_that_is_not_there_is_one_clear_line(empty: Terminal) -> None:
     assert (asked.status, asked.out) == (1, "")
     assert asked.err.startswith("footnote: Weaviate at http://127.0.0.1:")
     assert len(asked.err.splitlines()) == 1
+
+
+async def test_a_question_is_apologised_for_while_the_server_is_away_and_answered_when_it_is_back_in_time(
+    weaviate_settings: WeaviateSettings, tmp_path: Path
+) -> None:
+    ports = rest_host(weaviate_settings).port, grpc_host(weaviate_settings).port
+    async with gates(*ports) as (rest, grpc), Database(f"sqlite:///{tmp_path / 'footnote.db'}") as database:
+        behind = replace(
+            weaviate_settings,
+            url=f"http://127.0.0.1:{rest.port}",
+            grpc_url=f"127.0.0.1:{grpc.port}",
+            search_seconds=1.0,
+        )
+            weaviate_settings, url=f"http://127.0.0.1:{rest.port}", grpc_url=f"127.0.0.1:{grpc.port}", search_seconds=1.0
+        )
+        async with WeaviateIndex(replace(behind, search_patience=0.1)) as hasty, WeaviateIndex(behind) as patient:
+            desk, later = Desk(database, hasty), Desk(database, patient)
+            await desk.know(HANDBOOK)
+            await grpc.shut()
+            await rest.shut()
+
+            with pytest.raises(StoreUnavailable) as told:
+                await desk.talk(LEAVE_ANSWER).reply(THREAD, QUESTION)
+            assert told.value.user_message == "I cannot reach my documents just now. Please ask again in a moment."
+            assert desk.writer.prompts == []
+
+            asked = asyncio.create_task(later.talk("Leave days?", LEAVE_ANSWER).reply(THREAD, QUESTION))
+            await asyncio.sleep(0.3)
+            await grpc.open()
+            await rest.open()
+            assert "25 days" in (await asked).text

@@ -24,10 +24,9 @@ from tests.fakes.writers import ScriptedWriter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rag.ports import Observer
+    from rag.ports import Observer, PassageIndex
     from rag.types import Sampling
     from storage.database import Database
-    from storage.local_index import LocalIndex
     from tests.fakes.writers import Line
 
 HANDBOOK = {
@@ -46,7 +45,7 @@ SPLITTING = SplitSettings(200, 400)
 class Desk:
     """Documents, an index, a database; `talk` makes a conversation whose writer follows a script."""
 
-    def __init__(self, database: Database, index: LocalIndex) -> None:
+    def __init__(self, database: Database, index: PassageIndex) -> None:
         self.memory = DatabaseMemory(database)
         self.catalog = DatabaseCatalog(database)
         self.index = index
