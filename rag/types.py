@@ -59,7 +59,9 @@ class Question:
 
     `author` is a name, `person` the platform's id of who asked. `message` is the platform's id of what was asked, and
     `gesture` what else names the same act of asking: either is claimed once in its channel. `reply_to` is what the surface
-    needs in order to answer, in its own form. `asked_at` is by the platform's clock, `taken_at` when the inbox took it in. `base` is the knowledge base that was asked for, if one was. A `notice` is said instead of an answer. `failure` says why there is none.
+    needs in order to answer, in its own form. `asked_at` is by the platform's clock, `taken_at` when the inbox took it in.
+    `base` is the knowledge base that was asked for, if one was. A `notice` is said instead of an answer. `failure` says why
+    there is none.
     """
 
     id: str
