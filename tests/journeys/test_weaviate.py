@@ -101,8 +101,6 @@ async def test_a_question_is_apologised_for_while_the_server_is_away_and_answere
             grpc_url=f"127.0.0.1:{grpc.port}",
             search_seconds=1.0,
         )
-            weaviate_settings, url=f"http://127.0.0.1:{rest.port}", grpc_url=f"127.0.0.1:{grpc.port}", search_seconds=1.0
-        )
         async with WeaviateIndex(replace(behind, search_patience=0.1)) as hasty, WeaviateIndex(behind) as patient:
             desk, later = Desk(database, hasty), Desk(database, patient)
             await desk.know(HANDBOOK)
