@@ -82,7 +82,8 @@ class FakeCohere(ModelServer[Says]):
         if not documents:
             return Says(asked.rpartition("<question>\n")[2].partition("\n")[0])
         best = max(documents, key=lambda document: likeness(asked, document["data"]["snippet"]))
-        said = best["data"]["snippet"].strip().partition("\n")[0].partition(". ")[0].rstrip(".") + "."
+        lines = [line for line in best["data"]["snippet"].splitlines() if line.strip() and not line.startswith("#")]
+        said = f"{lines[0].partition('. ')[0].rstrip('.')}."
         return Says(said, (Span(0, len(said), said, (best["id"],)),))
 
     async def _chat(self, request: web.Request, says: Says) -> web.StreamResponse:
