@@ -75,7 +75,7 @@ async def test_question_and_answer_are_stored_together_with_their_speaker(stored
 
 async def test_an_answer_that_breaks_off_half_way_leaves_the_question_and_no_part_of_an_answer(stored: Desk) -> None:
     broken = ModelUnavailable("The connection is gone.")
-    half = ["Employees get 25 days ", "of annual leave [1]. ", broken]
+    half: list[str | Exception] = ["Employees get 25 days ", "of annual leave [1]. ", broken]
     conversation = stored.talk(half, half)
 
     with pytest.raises(ModelUnavailable) as raised:
