@@ -41,10 +41,8 @@ class Lists:
         self._lexical: Sequence[Object[Any, Any]] = ()
         self._dense: Sequence[Object[Any, Any]] = ()
         self._matched: dict[UUID, frozenset[str]] = {}
-        self._compared: Sequence[Object[Any, Any]] = ()
 
     async def read(self) -> None:
-        """What the terms find is compared with the vector while the server still looks for what is near that."""
         if self._limit > 0:
             await asyncio.gather(self._read_dense(), self._read_lexical())
 
@@ -54,9 +52,7 @@ class Lists:
 
     async def _read_lexical(self) -> None:
         self._lexical = await self._by_terms(self._visible, self._limit, _SHOWN)
-        if self._lexical:
-            wanted = with_uuids([each.uuid for each in self._lexical])
-            self._compared, _ = await asyncio.gather(self._by_vector(wanted, len(self._lexical), []), self._match(self._lexical))
+        await self._match(self._lexical)
 
     async def _match(self, found: Sequence[Object[Any, Any]]) -> None:
         """Which terms stand in each: worked out while the server is busy."""
@@ -69,10 +65,12 @@ class Lists:
         """Each once, with both raw scores. Only the server knows what a passage scores that its list does not hold."""
         bm25, cosine = _scores(self._lexical), _cosines(self._dense)
         held = {each.uuid: each for each in (*self._lexical, *self._dense)}
+        more = await asyncio.gather(
+            self._scored([uuid for uuid in held if uuid not in bm25 and self._matched[uuid]]),
+            self._compared([uuid for uuid in held if uuid not in cosine]),
+        )
         lexical_rank, dense_rank = _ranks(bm25, held), _ranks(cosine, held)
-        cosine |= _cosines(self._compared)
-        if lacking := [uuid for uuid in held if uuid not in bm25 and self._matched[uuid]]:
-            bm25 |= _scores(await self._by_terms(with_uuids(lacking), len(lacking), []))
+        bm25, cosine = bm25 | _scores(more[0]), cosine | _cosines(more[1])
         return [
             Candidate(
                 str(each.properties["passage"]),
@@ -84,6 +82,12 @@ class Lists:
             )
             for uuid, each in held.items()
         ]
+
+    async def _scored(self, lacking: Sequence[UUID]) -> Sequence[Object[Any, Any]]:
+        return await self._by_terms(with_uuids(lacking), len(lacking), []) if lacking else ()
+
+    async def _compared(self, lacking: Sequence[UUID]) -> Sequence[Object[Any, Any]]:
+        return await self._by_vector(with_uuids(lacking), len(lacking), []) if lacking else ()
 
     async def _by_terms(self, which: _Filters | None, limit: int, shown: list[str]) -> Sequence[Object[Any, Any]]:
         if not self._terms:
