@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 def platforms() -> Mapping[str, Callable[[Settings], list[Check]]]:
     """The checks of each platform. They are made without its tokens, too: that they are missing is what may be wrong."""
-    from bots.cli.slack_checks import slack_checks  # noqa: PLC0415 - as in app
+    from bots.cli.discord_checks import discord_checks  # noqa: PLC0415 - as in app
+    from bots.cli.slack_checks import slack_checks  # noqa: PLC0415
 
-    return {"slack": slack_checks}
+    return {"slack": slack_checks, "discord": discord_checks}
 
 
 def set_up(settings: Settings) -> list[str]:

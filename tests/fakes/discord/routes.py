@@ -131,6 +131,31 @@ async def get_guild(discord: FakeDiscord, request: web.Request, sent: Sent) -> w
     return as_json(guild.as_json())
 
 
+async def own_guilds(discord: FakeDiscord, request: web.Request, sent: Sent) -> web.Response:  # noqa: ARG001
+    found = sorted(discord.guilds.values(), key=lambda guild: int(guild.id))
+    return as_json(
+        [
+            {
+                "id": one.id,
+                "name": one.name,
+                "icon": None,
+                "owner": False,
+                "features": [],
+                "permissions": str(one.permissions(discord.bot)),
+            }
+            for one in found
+        ]
+    )
+
+
+async def get_member(discord: FakeDiscord, request: web.Request, sent: Sent) -> web.Response:  # noqa: ARG001
+    guild = discord.guilds.get(request.match_info["guild"])
+    member = guild.members.get(request.match_info["user"]) if guild else None
+    if member is None:
+        raise Refused(10004)
+    return as_json(member.as_json())
+
+
 def visible(discord: FakeDiscord, request: web.Request) -> Channel:
     from tests.fakes.discord.messages import channel_for  # noqa: PLC0415 - they know each other
 
@@ -157,8 +182,10 @@ ROUTES = (
     Route("GET", "/applications/{application}/commands", "commands", get_commands),
     Route("PUT", "/applications/{application}/guilds/{guild}/commands", "commands", put_commands),
     Route("GET", "/applications/{application}/guilds/{guild}/commands", "commands", get_commands),
+    Route("GET", "/users/@me/guilds", "guild", own_guilds),
     Route("POST", "/users/@me/channels", "direct", open_direct),
     Route("GET", "/guilds/{guild}", "guild", get_guild),
+    Route("GET", "/guilds/{guild}/members/{user}", "guild", get_member),
     Route("GET", "/channels/{channel}", "channel", get_channel),
     Route("PATCH", "/channels/{channel}", "channel", patch_channel),
     Route("GET", "/channels/{channel}/messages", "history", messages.history),

@@ -85,6 +85,11 @@ class FakeDiscord:
     def gateway_url(self) -> str:
         return f"ws://127.0.0.1:{self._port}/gateway"
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment that a bot is started with."""
+        return {"DISCORD_API_URL": self.api_url, "DISCORD_TOKEN": self.token}
+
     def changed(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
