@@ -46,6 +46,7 @@ class App(discord.Client):
     def __init__(
         self, catalog: Catalog, bases: Sequence[str], choosable: Choosable, *, content: bool, direct: bool, **options: Any
     ) -> None:
+        without_voice()
         intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=content)
         super().__init__(intents=intents, allowed_mentions=discord.AllowedMentions.none(), **options)
         self.tree = Tree(self)
@@ -106,14 +107,19 @@ class DiscordPlatform:
         """Raises BadSetting where Discord says no."""
         self._app.listen(self._listener(desk))
         task = asyncio.create_task(self._app.connect())
-        task.add_done_callback(_ended)
         await _ready(self._app, task)
+        task.add_done_callback(_ended)
         if not self._app.intents.message_content:
             log.warning(NO_CONTENT)
         try:
             yield
         finally:
             self._app.listen(None)
+
+
+def without_voice() -> None:
+    """Nothing is said aloud here: that the libraries for it are not installed is no warning."""
+    discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
 
 
 def _ended(task: asyncio.Task[None]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 import discord
 
-from bots.discord.app import INTENT_MISSING, LOGIN_REFUSED, point_at
+from bots.discord.app import INTENT_MISSING, LOGIN_REFUSED, point_at, without_voice
 from rag.checking import Check
 from rag.errors import BadSetting
 
@@ -164,6 +164,7 @@ class _Examination:
         """Logged in, but not connected: what is asked here is not told of to anybody. Raises BadSetting."""
         if self.access.api_url:
             await point_at(self.access.api_url, self.access.token)
+        without_voice()
         async with discord.Client(intents=discord.Intents(guilds=True)) as client:
             try:
                 await client.login(self.access.token)
