@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 import signal
 from contextlib import asynccontextmanager
@@ -118,6 +119,19 @@ async def test_asked_to_stop_it_ends_well_and_a_question_left_is_answered_by_the
     assert [printed[2] for printed in (first, second)] == ["0", "0"]
     assert "Traceback" not in first[1] + second[1]
     assert len([one for one in said.replies if one.message.reference and one.message.reference["message_id"] == said.id]) == 1
+
+
+async def test_the_core_at_work_keeps_no_heartbeat_waiting(fake: FakeDiscord, docs: Terminal) -> None:
+    place = fake.guild()
+    fake.gateway.heartbeat_milliseconds = 300
+    async with serving(replace(docs, variables=fake.variables), fake):
+        used = [await place.person(f"P{number}").slash("ask", question=f"how do I use setting {number}?") for number in range(4)]
+        for one in used:
+            await one.answered(seconds=SECONDS)
+        beats = list(fake.gateway.heartbeats)
+
+    assert len(beats) > 1
+    assert max(later - earlier for earlier, later in itertools.pairwise(beats)) < 5.0, "Discord gives up after ten seconds"
 
 
 async def test_one_process_serves_slack_and_discord_and_neither_shows_what_was_asked_in_the_other(

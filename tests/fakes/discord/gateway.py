@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,8 @@ class Gateway:
         self.sessions: dict[str, Session] = {}
         self.identified = 0
         self.resumed = 0
+        self.heartbeat_milliseconds = 41_250
+        self.heartbeats: list[float] = []  # when they came
 
     @property
     def live(self) -> list[Session]:
@@ -52,13 +55,14 @@ class Gateway:
     async def connect(self, request: web.Request) -> web.WebSocketResponse:
         socket = web.WebSocketResponse(heartbeat=None)
         await socket.prepare(request)
-        await self._send(socket, json.dumps({"op": HELLO, "d": {"heartbeat_interval": 41_250}}))
+        await self._send(socket, json.dumps({"op": HELLO, "d": {"heartbeat_interval": self.heartbeat_milliseconds}}))
         session: Session | None = None
         async for frame in socket:
             if frame.type is not WSMsgType.TEXT:
                 continue
             told = json.loads(frame.data)
             if told["op"] == HEARTBEAT:
+                self.heartbeats.append(time.monotonic())
                 await self._send(socket, json.dumps({"op": ACKNOWLEDGED}))
             elif told["op"] == IDENTIFY:
                 session = await self._identify(socket, told["d"])
