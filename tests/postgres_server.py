@@ -19,6 +19,7 @@ OPTIONS = {
     "synchronous_commit": "off",
     "shared_buffers": "16MB",
     "max_connections": "60",
+    "autovacuum": "off",  # or plans depend on when it last looked at an empty table
 }
 
 
