@@ -37,6 +37,7 @@ async def journey(folder: Path, **variables: str) -> str:
     ):
         done = await asyncio.to_thread(terminal.run, *arguments, said=said)
         assert "Traceback" not in done.err
+        assert "retry" not in done.out
         logged += done.err
     return logged
 

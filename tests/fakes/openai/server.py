@@ -159,8 +159,8 @@ def _by_rule(body: Mapping[str, Any]) -> str:
     if not passages:
         return asked or "ready"
     best = max(passages, key=lambda passage: likeness(asked, passage))
-    number, said = best.partition('"')[0], best.partition(">\n")[2].strip().partition("\n")[0].partition(". ")[0].rstrip(".")
-    return f"{said} [{number}]."
+    lines = [line for line in best.partition(">\n")[2].splitlines() if line.strip() and not line.startswith("#")]
+    return f"{lines[0].partition('. ')[0].rstrip('.')} [{best.partition(chr(34))[0]}]."
 
 
 def _embedded(body: Mapping[str, Any]) -> dict[str, Any]:
