@@ -48,7 +48,11 @@ _AWAY_CODES = (StatusCode.UNAVAILABLE, StatusCode.DEADLINE_EXCEEDED, StatusCode.
 _KEY_CODES = (StatusCode.UNAUTHENTICATED, StatusCode.PERMISSION_DENIED)
 _KEY_STATUS, _BUSY_STATUS = (401, 403), (408, 429, 500, 502, 503, 504)
 _REFUSED = (AuthenticationFailedError, InsufficientPermissionsError, MissingScopeError)
-_GONE = ("could not find class", "class not found", "not found in schema")
+_GONE = ("could not find class", "could not find index for class", "class not found", "not found in schema")
+
+
+class Starting(Exception):
+    """Raised by what is called: what the server says cannot be relied on before it has started."""
 
 
 class CollectionGone(StoreError):
@@ -56,12 +60,16 @@ class CollectionGone(StoreError):
 
 
 class Calls:
-    """Makes calls to one server; `shown` is its address as the operator knows it."""
+    """Makes calls to one server; `shown` is its address as the operator knows it.
 
-    def __init__(self, shown: str, seconds: float, patience: float) -> None:
+    `ready` tells whether the server has started altogether: until then it refuses what it takes later, and knows no collection.
+    """
+
+    def __init__(self, shown: str, seconds: float, patience: float, ready: Callable[[], Awaitable[bool]] | None = None) -> None:
         self._shown = shown
         self._seconds = seconds
         self._patience = patience
+        self._ready = ready
 
     async def __call__(self, make: Callable[[], Awaitable[T]], *, seconds: float | None = None) -> T:
         """Raises StoreUnavailable when nobody answers in time, StoreError when the server refuses."""
@@ -73,12 +81,25 @@ class Calls:
             except TimeoutError as late:
                 error: Exception = late
                 ours: StoreError = self._away(f"did not answer within {seconds or self._seconds:g} s")
+            except Starting as early:
+                error, ours = early, self._away("has not started yet")
             except SDK_ERRORS as theirs:
                 error, ours = theirs, self.translated(theirs)
+                if not isinstance(ours, StoreUnavailable) and not await self._started():
+                    ours = self._away("has not started yet")
             if not isinstance(ours, StoreUnavailable) or time.monotonic() + pause >= until:
                 raise ours from error
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _started(self) -> bool:
+        if self._ready is None:
+            return True
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._ready()
+        except (TimeoutError, *SDK_ERRORS):
+            return False
 
     def translated(self, error: BaseException) -> StoreError:
         """StoreUnavailable where trying again may help."""

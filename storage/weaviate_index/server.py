@@ -17,7 +17,7 @@ from storage.weaviate_index.address import grpc_host, rest_host
 from storage.weaviate_index.calls import Calls, CollectionGone
 from storage.weaviate_index.naming import NAME, states_of
 from storage.weaviate_index.rows import LEXICAL
-from storage.weaviate_index.version import check_version
+from storage.weaviate_index.version import check_version, is_ready
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -39,13 +39,16 @@ class Server:
         shown = rest_host(settings).shown
         self.client = client
         self.settings = settings
-        self.read = Calls(shown, settings.search_seconds, settings.search_patience)
-        self.write = Calls(shown, settings.write_seconds, settings.write_patience)
+        self.read = Calls(shown, settings.search_seconds, settings.search_patience, self.ready)
+        self.write = Calls(shown, settings.write_seconds, settings.write_patience, self.ready)
         self._builds: dict[str, CollectionAsync[Any, Any]] = {}  # making the client's object takes longer than many a call
         self._level = ConsistencyLevel.QUORUM if settings.replicas > 1 else ConsistencyLevel.ONE
         self.states = client.collections.use(states_of(settings.name), skip_argument_validation=True).with_consistency_level(
             self._level
         )
+
+    async def ready(self) -> bool:
+        return await is_ready(self.settings)
 
     def build(self, name: str) -> CollectionAsync[Any, Any]:
         if name not in self._builds:

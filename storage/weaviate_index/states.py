@@ -11,7 +11,7 @@ from weaviate.classes.data import DataObject
 from weaviate.classes.query import Filter
 
 from rag.types import Signature
-from storage.weaviate_index.calls import CollectionGone
+from storage.weaviate_index.calls import CollectionGone, Starting
 from storage.weaviate_index.naming import alias_of, key
 
 if TYPE_CHECKING:
@@ -138,4 +138,6 @@ class States:
 
     async def _target(self, alias: str) -> str:
         found = await self._server.client.alias.get(alias_name=alias)
+        if found is None and not await self._server.ready():
+            raise Starting
         return found.collection if found else ""

@@ -33,10 +33,13 @@ async def check_version(settings: WeaviateSettings) -> str:
     return found
 
 
+async def is_ready(settings: WeaviateSettings) -> bool:
+    """Whether it has started altogether. The client's own question prints what goes wrong where answers are printed."""
+    return (await _get(settings, ".well-known/ready")).status_code == httpx.codes.OK
+
+
 async def _version(settings: WeaviateSettings) -> str:
-    headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
-    async with httpx.AsyncClient(headers=headers, timeout=settings.search_seconds) as http:
-        response = await http.get(f"{rest_host(settings).shown}/v1/meta")
+    response = await _get(settings, "meta")
     if response.status_code == httpx.codes.NOT_FOUND:
         return ""
     if response.status_code != httpx.codes.OK:
@@ -45,3 +48,9 @@ async def _version(settings: WeaviateSettings) -> str:
         return str(response.json()["version"])
     except (ValueError, KeyError, TypeError):
         return ""
+
+
+async def _get(settings: WeaviateSettings, path: str) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+    async with httpx.AsyncClient(headers=headers, timeout=settings.search_seconds) as http:
+        return await http.get(f"{rest_host(settings).shown}/v1/{path}")

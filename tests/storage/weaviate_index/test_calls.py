@@ -12,7 +12,7 @@ from grpc import StatusCode
 from grpc.aio import AioRpcError, Metadata, UsageError  # type: ignore[import-untyped] # as above
 
 from rag.errors import StoreError, StoreUnavailable
-from storage.weaviate_index.calls import SDK_ERRORS, Calls, CollectionGone
+from storage.weaviate_index.calls import SDK_ERRORS, Calls, CollectionGone, Starting
 
 ADDRESS = "http://weaviate:8080"
 
@@ -153,6 +153,23 @@ async def test_a_call_is_made_again_until_the_server_is_back() -> None:
         return answer
 
     assert await quick(patience=20.0)(make) == "here"
+
+
+async def test_what_a_server_refuses_while_it_starts_is_asked_again() -> None:
+    answers: list[Exception | str] = [theirs.WeaviateQueryError("could not find class A", "GRPC search"), Starting(), "here"]
+    readiness = [False]
+
+    async def make() -> str:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def ready() -> bool:
+        return readiness.pop()
+
+    assert await Calls(ADDRESS, 5.0, 20.0, ready)(make) == "here"
+    assert readiness == []
 
 
 async def test_a_call_that_is_refused_is_not_made_again() -> None:
