@@ -71,8 +71,15 @@ class Growing(Protocol):
 class Surface(Protocol[Message]):
     """A platform, as the desk sees it. What it raises are DeliveryErrors."""
 
-    pace: float  # seconds between one draft and the next
-    status_seconds: float  # how long "looking" is shown before it has to be said again
+    @property
+    def pace(self) -> float:
+        """Seconds between one draft and the next."""
+        ...
+
+    @property
+    def status_seconds(self) -> float:
+        """How long "looking" is shown before it has to be said again."""
+        ...
 
     async def looking(self, question: Question) -> None:
         """Say that the question was seen and is being looked up. Best effort: raises nothing."""
@@ -136,9 +143,9 @@ class Delivery:
 
     async def say(self, said: Said) -> None:
         """Raises DeliveryError where nothing of it could be shown; it may be tried again."""
-        if self._again:
+        if self._again or (self._drafts is not None and self._drafts.unsure):
             await self._take_over()
-        if self._growing is not None and await self._grown(self._growing, said):
+        elif self._growing is not None and await self._grown(self._growing, said):
             return
         refusal: PostRefused | None = None
         for form in self._surface.forms(self._question, said):
@@ -235,6 +242,7 @@ class Drafts:
         self._news = asyncio.Event()
         self._stopped = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self.unsure = False  # whether there may be a message that nobody knows of, or more in one than was told
 
     def put(self, draft: str) -> None:
         """All the text so far."""
@@ -260,6 +268,7 @@ class Drafts:
                 await self._growing.show(self._newest)
             except FootnoteError as error:
                 log.info("drafts are not shown any more: %s", error)
+                self.unsure = isinstance(error, PostLater) and error.unsure
                 return
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopped.wait(), self._pace)

@@ -159,6 +159,21 @@ async def test_a_draft_that_cannot_be_shown_costs_the_draft_and_not_the_answer(o
     assert office.wall.of(THREAD) == ["About leave?"]
 
 
+async def test_a_draft_that_is_shown_though_its_answer_was_lost_becomes_the_answer(office: Office) -> None:
+    office.surface.drafts = True
+    office.surface.performed = True
+    office.surface.failures = [("show", PostLater("no answer", seconds=0.01, unsure=True))]
+    office.core.gate.clear()
+    async with office.desk() as desk:
+        await desk.ask(question())
+        await office.until(lambda: bool(office.wall.messages))
+        office.core.gate.set()
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == ["About leave?"]
+    assert [shown.open for shown in office.wall.messages] == [False]
+
+
 async def test_a_stream_that_cannot_be_ended_is_edited_into_the_answer(office: Office) -> None:
     office.surface.drafts = True
     office.surface.failures = [("finish", PostRefused("not in streaming state"))]

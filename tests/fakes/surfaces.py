@@ -137,11 +137,15 @@ class GrowingText:
         self._shown: Shown | None = None
 
     async def show(self, draft: str) -> None:
-        if error := self._surface._called("show"):
+        error = self._surface._called("show")
+        if error and not self._surface.performed:
             raise error
         if self._shown is None:
-            self._shown = self._surface.wall.add(self._question.thread, draft, self._question.id, Part(0, 0), open=True)
-            await self._note(Post(self._shown.id, open=True))
+            shown = self._surface.wall.add(self._question.thread, draft, self._question.id, Part(0, 0), open=True)
+            if error:
+                raise error
+            self._shown = shown
+            await self._note(Post(shown.id, open=True))
         self._shown.text = draft
 
     async def finish(self, said: Said) -> bool:
