@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 log = getLogger(__name__)
 
 CONNECT_SECONDS = 60.0
+RECONNECT_SECONDS = 1.0
 NO_CONTENT = (
     "The Message Content intent is off (discord.message_content = false): follow-ups in threads need a mention or a command, "
     "and new forum posts are not answered."
@@ -106,7 +107,7 @@ class DiscordPlatform:
     async def listening(self, desk: Desk) -> AsyncIterator[None]:
         """Raises BadSetting where Discord says no."""
         self._app.listen(self._listener(desk))
-        task = asyncio.create_task(self._app.connect())
+        task = asyncio.create_task(_connect(self._app))
         await _ready(self._app, task)
         task.add_done_callback(_ended)
         if not self._app.intents.message_content:
@@ -120,6 +121,18 @@ class DiscordPlatform:
 def without_voice() -> None:
     """Nothing is said aloud here: that the libraries for it are not installed is no warning."""
     discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
+
+
+async def _connect(app: App) -> None:
+    """Connected for good: an event that the library cannot read ends its loop, and must not end ours."""
+    while not app.is_closed():
+        try:
+            await app.connect()
+        except (discord.PrivilegedIntentsRequired, discord.ConnectionClosed):
+            raise
+        except Exception:
+            log.exception("the connection to Discord broke; it is made anew")
+            await asyncio.sleep(RECONNECT_SECONDS)
 
 
 def _ended(task: asyncio.Task[None]) -> None:
