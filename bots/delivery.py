@@ -215,15 +215,15 @@ class Delivery:
                 if asyncio.get_running_loop().time() + later.seconds > until:
                     raise
                 await asyncio.sleep(later.seconds)
-                if later.unsure and part is not None and (there := await self._there(part)):
+                if later.unsure and part is not None and (there := await self._patiently(lambda: self._there(part))):
                     return there
 
     async def _there(self, part: Part) -> str:
-        with suppress(PostLater):
-            noted = [Post(message) for message in self._shown]
-            for each in await self._surface.found(self._question, noted):
-                if each.part == part and each.message not in self._shown:
-                    return each.message
+        """Only a thread that could be read tells that a message is not there."""
+        noted = [Post(message) for message in self._shown]
+        for each in await self._surface.found(self._question, noted):
+            if each.part == part and each.message not in self._shown:
+                return each.message
         return ""
 
     async def _note(self, post: Post) -> None:

@@ -239,6 +239,20 @@ async def test_a_post_whose_answer_was_lost_is_looked_for_before_it_is_posted_ag
     assert await office.state() == "delivered"
 
 
+async def test_a_post_whose_answer_was_lost_is_not_posted_again_before_the_thread_could_be_read(office: Office) -> None:
+    office.surface.performed = True
+    office.surface.failures = [
+        ("post", PostLater("connection lost", seconds=0.01, unsure=True)),
+        ("found", PostLater("ratelimited", seconds=0.01)),
+        ("found", PostLater("ratelimited", seconds=0.01)),
+    ]
+    async with office.desk() as desk:
+        await desk.ask(question())
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == ["About leave?"]
+
+
 async def test_a_platform_that_is_out_for_long_gets_the_stored_answer_later(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
