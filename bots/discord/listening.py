@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from logging import getLogger
 from typing import TYPE_CHECKING
 
@@ -152,7 +151,7 @@ class Listener:
                 gesture=str(interaction.id),
                 reply_to=reply_to.stored(),
                 base=base,
-                asked_at=datetime.now(UTC),
+                asked_at=interaction.created_at,
             )
         )
 
