@@ -1,7 +1,7 @@
 """Questions to processes that are killed at random moments, with everything else going wrong as well; and what came of it.
 
     python -m tests.harness.killing                                    one process on SQLite, 200 questions, 50 kills
-    python -m tests.harness.killing --processes 2 --database postgresql://…
+    python -m tests.harness.killing --processes 2 --database postgresql://…   (postgresql alone: a temporary server)
 
 Injected: events that come twice, rate limits, errors of Slack after it did what was asked, answers that are lost, sockets
 that are cut. Counted in the end: final answers and apologies in each thread, their order, and what the model was paid for.
@@ -19,16 +19,19 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from storage.database import Database
+from tests.databases import _programs, _server
 from tests.fakes.slack import FakeSlack
 from tests.harness.worker import Orders, answer_to
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.fakes.slack import Person, Said
     from tests.fakes.slack.state import Message
 
@@ -247,13 +250,25 @@ async def killing(plan: Plan, folder: Path) -> Outcome:
         return await Run(plan, slack, folder).go()
 
 
+@contextmanager
+def temporary_postgresql() -> Iterator[str]:
+    programs = _programs()
+    if programs is None:
+        raise SystemExit("PostgreSQL is not installed: give an address.")
+    with _server(programs) as url:
+        yield url
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--database", default="")
     for name, number in (("questions", 200), ("threads", 20), ("kills", 50), ("processes", 1), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=number)
     given = vars(parser.parse_args())
-    with tempfile.TemporaryDirectory(prefix="footnote-killing-") as folder:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="footnote-killing-"))
+        if given["database"] == "postgresql":
+            given["database"] = stack.enter_context(temporary_postgresql())
         given["database"] = given["database"] or f"sqlite:///{folder}/footnote.db"
         outcome = asyncio.run(killing(Plan(**given), Path(folder)))
         print(outcome)  # noqa: T201 - what it is for

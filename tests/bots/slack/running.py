@@ -22,7 +22,7 @@ from tests.fakes.surfaces import ScriptedCore
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from rag.ports import Catalog, Memory, PassageIndex
+    from rag.ports import Catalog, Installations, Memory, PassageIndex
     from storage.database import Database
     from tests.fakes.slack import FakeSlack
 
@@ -44,6 +44,8 @@ class Bot:
         self.intake = IntakeSettings(Rules())
         self.settings = SlackSettings(self.intake, api_url=slack.api_url, host="127.0.0.1")
         self.names: Sequence[str] = ["handbook"]
+        self.database = database
+        self.installations: Installations | None = None
         self.desk_settings = QUICK
 
     @property
@@ -54,7 +56,7 @@ class Bot:
     async def running(self, keys: Keys | None = None, **more: Any) -> AsyncIterator[Desk]:
         """Over a socket, unless `port` is given."""
         settings = replace(self.settings, intake=self.intake, **more)
-        office = Office(self.inbox, Administration(self), lambda _place: self.names)
+        office = Office(self.inbox, Administration(self), lambda _place: self.names, self.installations)
         before = len(self.slack.courier.sockets)
         async with AsyncExitStack() as stack:
             app = await stack.enter_async_context(connected(keys or self.keys, settings, office))
