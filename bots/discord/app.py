@@ -132,6 +132,8 @@ async def _connect(app: App) -> None:
             raise
         except Exception:
             log.exception("the connection to Discord broke; it is made anew")
+            if app.ws is not None:  # its heartbeat would go on
+                await app.ws.close()
             await asyncio.sleep(RECONNECT_SECONDS)
 
 
