@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import discord
 
-from bots.discord.history import files_of, words_of
+from bots.discord.history import SAID, files_of, words_of
 from bots.discord.places import is_help_post
 
 if TYPE_CHECKING:
@@ -16,19 +15,15 @@ if TYPE_CHECKING:
 
 Why: TypeAlias = Literal["mention", "reply", "direct", "follow-up", "aside", "post"]
 
-_MENTIONS = re.compile(r"<@[!&]?\d+>")
-_SAID = (discord.MessageType.default, discord.MessageType.reply)
-
 
 @dataclass(frozen=True, slots=True)
 class Hearing:
-    """What is listened to. `forums` are channels whose new posts are answered, `bots` other bots that may ask."""
+    """What is listened to. `forums` are channels whose new posts are answered."""
 
     content: bool = True
     follow_ups: bool = True
     direct: bool = False
     forums: Collection[str] = ()
-    bots: Collection[str] = ()
 
 
 def meant(message: discord.Message, me: discord.ClientUser, hearing: Hearing) -> Why | None:
@@ -37,7 +32,8 @@ def meant(message: discord.Message, me: discord.ClientUser, hearing: Hearing) ->
     "follow-up" says: in a thread, without a mention; whether it is one of ours is for the caller to know. "aside" is said
     there to somebody else.
     """
-    if message.author.id == me.id or message.type not in _SAID or not _may_ask(message, hearing):
+    is_bot = message.author.bot or message.webhook_id is not None  # two of them would talk forever (X4)
+    if is_bot or message.type not in SAID:
         return None
     if message.guild is None:
         return "direct" if hearing.direct else None
@@ -61,13 +57,6 @@ def _uncalled(message: discord.Message, me: discord.ClientUser, hearing: Hearing
     return None
 
 
-def _may_ask(message: discord.Message, hearing: Hearing) -> bool:
-    """Bots and webhooks are not answered, or two of them talk forever (X4)."""
-    if message.webhook_id is not None:
-        return False
-    return not message.author.bot or str(message.author.id) in hearing.bots
-
-
 def _is_reply_to(message: discord.Message, me: discord.ClientUser) -> bool:
     reference = message.reference
     if reference is None or reference.type is not discord.MessageReferenceType.reply:
@@ -89,7 +78,3 @@ async def asked(message: discord.Message, me: discord.ClientUser) -> str:
     if is_help_post(message.channel) and message.id == message.channel.id:
         text = "\n\n".join(part for part in (getattr(message.channel, "name", ""), text) if part)
     return "\n\n".join(part for part in (text, await files_of(message)) if part)
-
-
-def without_mentions(text: str) -> str:
-    return _MENTIONS.sub("", text).strip()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bots.discord.commands import Choosable
     from bots.discord.places import Room
     from rag.ports import Inbox
+    from rag.types import Place
 
 log = getLogger(__name__)
 
@@ -92,8 +93,13 @@ class Listener:
             return thread
         place = place_of(message.channel)
         above = str(message.reference.message_id) if message.reference and message.reference.message_id else ""
-        known = (await self._inbox.shown(place, above) or await self._inbox.asked(place, above)) if above else None
-        return known.thread if known else Thread(place, str(message.id))
+        known = await self._known(place, above) if above else None
+        return known or Thread(place, str(message.id))
+
+    async def _known(self, place: Place, message: str) -> Thread | None:
+        """The thread that a message belongs to, as a question or as what shows an answer."""
+        question = await self._inbox.shown(place, message) or await self._inbox.asked(place, message)
+        return question.thread if question else None
 
     async def edited(self, message: discord.Message, me: discord.ClientUser) -> None:
         """Only what a person edits: a preview that Discord adds changes no text and has no time of an edit (S8)."""
@@ -174,8 +180,7 @@ class Listener:
             return Thread(place, str(room.id))
         if not isinstance(room, discord.Thread):
             return None
-        known = await self._inbox.shown(place, str(room.id)) or await self._inbox.asked(place, str(room.id))
-        return known.thread if known else Thread(place, str(room.id))
+        return await self._known(place, str(room.id)) or Thread(place, str(room.id))
 
     # --- buttons ----------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ Block: TypeAlias = dict[str, Any]  # Slack's own form
 FEEDBACK = "footnote_feedback"
 ASK_PERSON = "footnote_ask_person"
 SHARE = "footnote_share"
-CANCEL = "footnote_cancel"
 
 _GOOD, _BAD = "good", "bad"
 

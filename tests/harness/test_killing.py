@@ -1,4 +1,4 @@
-"""Few questions and few kills of the same kind; `benchmarks/killing.py` is the long run (P3)."""
+"""Few questions and few kills of the same kind; `python -m tests.harness.killing` is the long run (P3)."""
 
 from __future__ import annotations
 
