@@ -1,12 +1,15 @@
 """Every test has an empty environment and a home of its own: it reaches neither the network nor the developer's files."""
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 pytest_plugins = ["tests.databases", "tests.weaviates"]
 
+LOGGERS = ("", "bots", "config", "rag", "storage")  # those that `footnote` sets up
 _OURS = ("FOOTNOTE_", "SLACK_", "DISCORD_", "COHERE_", "OPENAI_", "WEAVIATE_", "OTEL_", "PG", "DATABASE_URL")
 _SECRETS = ("_TOKEN", "_API_KEY", "_SECRET", "_PASSWORD")
 
@@ -16,6 +19,17 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):  # noqa: TID251 - to clear it
         if name.startswith(_OURS) or name.endswith(_SECRETS):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def logs_as_they_were() -> Iterator[None]:
+    """What a test sets up of the logs ends with it: others count the entries."""
+    root = logging.getLogger()
+    handlers, levels = list(root.handlers), {name: logging.getLogger(name).level for name in LOGGERS}
+    yield
+    root.handlers[:] = handlers
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
 
 
 @pytest.fixture

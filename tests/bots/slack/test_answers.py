@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import TYPE_CHECKING
 
 import pytest
@@ -253,20 +252,14 @@ async def test_no_token_and_no_word_of_anybody_is_logged_at_any_level(
 ) -> None:
     from bots.cli.logs import set_up_logs  # noqa: PLC0415 - it changes what is logged
 
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
     set_up_logs(Logging(level="debug"))
-    try:
-        bot.core.say = lambda _: RuntimeError("xyzzy-model") if len(bot.core.asked) > 1 else "xyzzy-answer"
-        async with bot.running():
-            for n in range(2):
-                asked = slack.workspace.person("Ana").says(f"@Footnote xyzzy-question {n}?")
-                await asked.answered()
-            slack.fails("users.info", 9, "xyzzy")
-            await slack.settles()
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
+    bot.core.say = lambda _: RuntimeError("xyzzy-model") if len(bot.core.asked) > 1 else "xyzzy-answer"
+    async with bot.running():
+        for n in range(2):
+            asked = slack.workspace.person("Ana").says(f"@Footnote xyzzy-question {n}?")
+            await asked.answered()
+        slack.fails("users.info", 9, "xyzzy")
+        await slack.settles()
 
     logged = capsys.readouterr().err
     assert logged
