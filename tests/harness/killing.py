@@ -64,7 +64,7 @@ class Outcome:
     apologies: int = 0
     missing: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
-    unfinished: int = 0  # messages of ours that are neither
+    unfinished: list[str] = field(default_factory=list)  # messages of ours that are neither
     disordered: int = 0  # threads
     still_open: int = 0  # streams
     paid: int = 0
@@ -79,8 +79,8 @@ class Outcome:
     def is_good(self) -> bool:
         return (
             self.answers + self.apologies == self.questions
-            and not (self.missing or self.doubled)
-            and not any((self.unfinished, self.disordered, self.still_open, self.paid_though_stored))
+            and not (self.missing or self.doubled or self.unfinished)
+            and not any((self.disordered, self.still_open, self.paid_though_stored))
         )
 
     def __str__(self) -> str:
@@ -194,7 +194,7 @@ class Run:
         until = time.monotonic() + self._plan.patience
         while time.monotonic() < until:
             outcome = self._counted()
-            if outcome.answers + outcome.apologies >= self._plan.questions and not outcome.still_open + outcome.unfinished:
+            if outcome.answers + outcome.apologies >= self._plan.questions and not (outcome.still_open or outcome.unfinished):
                 break
             await asyncio.sleep(0.5)
         await asyncio.sleep(2.0)  # in case something is said twice
@@ -234,7 +234,7 @@ class Run:
             elif shown.startswith(APOLOGIES):
                 outcome.apologies += 1
             else:
-                outcome.unfinished += 1
+                outcome.unfinished.append(f"{shown!r} {message.metadata}")
         outcome.disordered += order != sorted(order)
 
     def _ours(self, first: Said) -> list[Message]:
