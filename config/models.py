@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from config.settings import Settings
+    from rag.models.breaker import Breaker
     from rag.models.cohere.client import Client as CohereClient
     from rag.models.openai_compatible.client import Client as OpenAIClient
     from rag.ports import Catalog, Embedder, Reranker, Writer
@@ -92,27 +93,50 @@ class ModelPicker:
         return await self._model(self._providers.condenser, table.cohere_condenser, table.openai_condenser or table.openai_writer)
 
     async def _model(self, provider: Provider, of_cohere: str, of_openai: str) -> Writer | None:
+        if not provider:
+            return None
+        from rag.models.sparing import SparedWriter  # noqa: PLC0415 - see above
+
+        writer = await self._remote_writer(provider, of_cohere, of_openai)
+        return SparedWriter(writer, self._breaker(provider, writer.name))
+
+    async def _remote_writer(self, provider: Provider, of_cohere: str, of_openai: str) -> Writer:
         tokens = self._settings.models.context_tokens
         if provider == "cohere":
             from rag.models.cohere.writer import CONTEXT_TOKENS, CohereWriter  # noqa: PLC0415 - see above
 
             return CohereWriter(await self._cohere_client(), of_cohere, context_tokens=tokens or CONTEXT_TOKENS)
-        if provider == "openai":
-            from rag.models.openai_compatible.writer import OpenAIWriter  # noqa: PLC0415
+        from rag.models.openai_compatible.writer import OpenAIWriter  # noqa: PLC0415
 
-            is_openai = not self._settings.openai_base_url
-            return OpenAIWriter(await self._openai_client(), of_openai, is_openai=is_openai, context_tokens=tokens)
-        return None
+        is_openai = not self._settings.openai_base_url
+        return OpenAIWriter(await self._openai_client(), of_openai, is_openai=is_openai, context_tokens=tokens)
+
+    def _breaker(self, provider: Provider, model: str) -> Breaker:
+        """Each use of a model has its own: one that is too slow to condense in time may still be quick enough to answer."""
+        from rag.models.breaker import Breaker, BreakerSettings  # noqa: PLC0415
+
+        table = self._settings.models
+        shown = f"Cohere's {model}" if provider == "cohere" else model
+        return Breaker(shown, BreakerSettings(table.failures, table.rest_seconds))
 
     async def _embedder(self) -> Embedder | None:
-        table = self._settings.models
-        if table.embedder == "none":
+        provider = self._providers.embedder
+        if self._settings.models.embedder == "none":
             return None
-        if self._providers.embedder == "cohere":
-            from rag.models.cohere.embedder import CohereEmbedder  # noqa: PLC0415
+        if not provider:
+            return await self._local_embedder()
+        from rag.models.sparing import SparedEmbedder  # noqa: PLC0415
 
-            return CohereEmbedder(await self._cohere_client(), table.cohere_embedder, table.dimension)
-        return await (self._openai_embedder() if self._providers.embedder == "openai" else self._local_embedder())
+        table = self._settings.models
+        if provider == "cohere":
+            return SparedEmbedder(await self._cohere_embedder(), self._breaker(provider, table.cohere_embedder))
+        return SparedEmbedder(await self._openai_embedder(), self._breaker(provider, table.openai_embedder))
+
+    async def _cohere_embedder(self) -> Embedder:
+        from rag.models.cohere.embedder import CohereEmbedder  # noqa: PLC0415
+
+        table = self._settings.models
+        return CohereEmbedder(await self._cohere_client(), table.cohere_embedder, table.dimension)
 
     async def _openai_embedder(self) -> Embedder:
         """What no setting and no list tells of a model's vectors is found out once, and then remembered."""
@@ -132,8 +156,10 @@ class ModelPicker:
     async def _reranker(self, cache: Path) -> Reranker | None:
         if self._providers.reranker == "cohere":
             from rag.models.cohere.reranker import CohereReranker  # noqa: PLC0415
+            from rag.models.sparing import SparedReranker  # noqa: PLC0415
 
-            return CohereReranker(await self._cohere_client(), self._settings.models.cohere_reranker)
+            model = self._settings.models.cohere_reranker
+            return SparedReranker(CohereReranker(await self._cohere_client(), model), self._breaker("cohere", model))
         if self._settings.retrieval.reranker == "none" or not LocalReranker.available():
             return None
         return await self._stack.enter_async_context(LocalReranker(cache))

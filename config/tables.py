@@ -152,6 +152,10 @@ class Models(Table):
         None,
         description="How much the writer can read and write in one call; unset: 128000, or 16000 where `OPENAI_BASE_URL` is set.",
     )
+    failures: Count = Field(
+        3, description="After how many failures in a row a model on another machine is left alone for a while; 0: never."
+    )
+    rest_seconds: Seconds = Field(30, description="How long it is left alone, before one question tries it again.")
     cohere_writer: str = Field("command-a-03-2025", description="Cohere's model for answers.")
     cohere_condenser: str = Field("command-r7b-12-2024", description="Cohere's model for standalone questions.")
     cohere_embedder: str = Field("embed-v4.0", description="Cohere's model for vectors.")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import shutil
+import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bots.terminal.render import as_text
 from config.assembly import assemble
+from config.checks import checks_of
 from config.settings import load
 from rag.abstaining import wording
+from rag.checking import findings
 from rag.errors import FootnoteError, ModelTimeout, ModelUnavailable
+from rag.models.breaker import Breaker
 from rag.types import Place, Thread
 from tests.fakes.cohere.server import CHAT, EMBED, RERANK, FakeCohere, Says, Span
 from tests.fakes.model_server import KEY, Refusal, Silence
@@ -306,3 +313,72 @@ async def test_whoever_wants_no_answer_without_the_model_gets_an_apology(
         server.script(CHAT, Says(LEAVE), Says("Employees never get it.", fault="stall"))  # the first one condenses
         assert await talk.reads() == ModelTimeout.user_message
         assert [turn.role for turn in await talk.footnote.memory.recall(THREAD, 10)] == ["user", "user"]
+
+
+# --- a service that hangs: it is waited for once ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every wait of a question for a model ends within a third of a second."""
+    monkeypatch.setattr("rag.models.cohere.embedder._QUESTION", (0.3, 1))
+    monkeypatch.setenv("FOOTNOTE_ANSWERING__CALL_SECONDS", "0.3")
+    monkeypatch.setenv("FOOTNOTE_RETRIEVAL__RERANK_SECONDS", "0.3")
+
+
+@pytest.mark.usefixtures("_hurried")
+async def test_fifty_who_ask_while_the_service_hangs_wait_once_and_are_answered(
+    server: FakeCohere, home: Path, indexed: Path
+) -> None:
+    async with talking(server, home, indexed) as talk:
+        server.away = Silence("stall")
+
+        async def ask(number: int) -> Answer:
+            return await talk.footnote.conversation.reply(Thread(THREAD.place, f"2.{number}"), LEAVE)
+
+        first = await asyncio.gather(*(ask(number) for number in range(50)))
+        asked = len(server.asked)
+        then = await asyncio.gather(*(ask(number) for number in range(50)))
+
+        assert {answer.text for answer in (*first, *then)} == {ANSWER}
+        assert {answer.remark for answer in (*first, *then)} == {REMARK}
+        assert len(server.asked) == asked
+
+
+@pytest.mark.usefixtures("_hurried")
+async def test_a_service_that_hung_is_left_alone_as_the_trace_tells_and_let_in_again(
+    server: FakeCohere, home: Path, indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = 0.0
+    monkeypatch.setattr("rag.models.breaker.Breaker", partial(Breaker, clock=lambda: time.monotonic() + ahead))
+    async with talking(server, home, indexed) as talk:
+        server.away = Silence("stall")
+        for _ in range(4):
+            by_rule(await talk.reads())
+        left_alone = re.compile(r"Cohere's \S+ is left alone for \d+ s more, since it kept failing: .*\.$")
+        assert left_alone.match((await talk.notes("search"))["without_embedder"])
+        assert left_alone.match((await talk.notes("rerank"))["skipped"])
+        assert left_alone.search(str((await talk.run()).notes["degraded"]))
+
+        server.away = None
+        by_rule(await talk.reads())
+        ahead = 30.0
+        assert (await talk.reads()).startswith(f"{ANSWER}\n\nSOURCES:")
+        assert (await talk.notes("select"))["relevance"] > 0.5  # the reranker is back, too
+
+
+@pytest.mark.usefixtures("_hurried")
+async def test_the_doctor_asks_the_service_itself_whatever_a_running_bot_holds_of_it(
+    server: FakeCohere, home: Path, indexed: Path
+) -> None:
+    async with talking(server, home, indexed) as talk:
+        server.away = Refusal(503)
+        for _ in range(4):
+            by_rule(await talk.reads())
+
+        checks = [check for check in checks_of(talk.footnote.settings) if check.name.startswith("Cohere")]
+        (found,) = [each async for each in findings(checks)]
+        assert (found.name, found.is_problem) == ("Cohere's key", True)
+        assert "status 503" in found.text
+        server.away = None
+        assert [each.is_problem async for each in findings(checks)] == [False] * 5
