@@ -153,7 +153,7 @@ def _account(calls: Calls) -> dict[str, object]:
     return {
         **{name: texts for name, texts in told.items() if texts},
         "calls": len(calls.asked),
-        "prompts": [{"system": prompt.system, "user": prompt.user} for prompt in calls.asked],
+        "prompts": [{"system": prompt.system, "user": prompt.user} for prompt in calls.asked if prompt.user],
         "tokens_in": sum(one.usage.tokens_in for one in calls.done),
         "tokens_out": sum(one.usage.tokens_out for one in calls.done),
         "finish": [one.usage.finish for one in calls.done],

@@ -120,6 +120,9 @@ def size_of(prompt: Prompt) -> int:
 
 
 def stuff_prompt(task: Task, calls: Calls) -> Prompt:
+    """A writer by rule reads no prompt: it has the excerpts themselves."""
+    if not calls.writer.is_model:
+        return Prompt("", "", task.question, task.excerpts, task.history, task.language, calls.sampling)
     user = calls.prompts.answer_user(task.question, task.excerpts, task.history, task.language)
     return calls.prompt(task, user, task.excerpts)
 

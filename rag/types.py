@@ -348,7 +348,8 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One call of a writer: `system` and `user` are the rendered templates and say it all to a language model.
+    """One call of a writer: `system` and `user` are the rendered templates and say it all to a language model; a writer by
+    rule has none.
 
     `question`, `excerpts` and `history` are what the templates were rendered from, for writers that take documents
     apart from text (Cohere) or that write from the passages themselves (the extractive one).

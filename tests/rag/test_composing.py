@@ -109,6 +109,17 @@ async def test_a_writer_by_rule_gets_the_standalone_question_and_is_never_asked_
     assert kitchen.writer.prompts[0].question == LOOKUP.question
 
 
+async def test_a_writer_by_rule_is_given_the_passages_and_no_prompt_and_the_trace_shows_none() -> None:
+    kitchen = Kitchen(["Yes [1]."], is_model=False)
+
+    await kitchen.compose(matches(3))
+
+    (prompt,) = kitchen.writer.prompts
+    assert [excerpt.n for excerpt in prompt.excerpts] == [1, 2, 3]
+    assert (prompt.system, prompt.user) == ("", "")
+    assert kitchen.trace.run().steps[0].notes["prompts"] == []
+
+
 async def test_a_writer_by_rule_knows_what_was_said_last_where_it_is_only_asked_for_more() -> None:
     for asked, shown in (("Tell me more", tuple(HISTORY[-1:])), ("and on staging?", ())):
         kitchen = Kitchen(["Yes [1]."], is_model=False)
