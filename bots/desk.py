@@ -19,7 +19,7 @@ from bots.wording import words
 from rag.errors import DeliveryError, FootnoteError, PostImpossible, PostLater, PostRefused, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from types import TracebackType
 
     from bots.answering import Replies
@@ -96,21 +96,24 @@ class Desk:
         """How many questions are being answered here."""
         return len(self._held)
 
-    async def ask(self, question: Question) -> bool:
+    async def ask(self, question: Question, *, taken: Callable[[Question], Awaitable[None]] | None = None) -> bool:
         """Take a question in. False where it was taken in before: a retry, a double event or a replay (P3).
 
-        While draining, a question is left to the next process.
+        `taken` is done once it is claimed, before anybody works on it here. While draining, a question is left to the next
+        process.
         """
         notice = question.notice or (await self._limits.notice(question) if self._limits else "")
-        taken = await self._inbox.claim(replace(question, notice=notice))
-        if taken is None:
+        claimed = await self._inbox.claim(replace(question, notice=notice))
+        if claimed is None:
             return False
+        if taken is not None:
+            await taken(claimed)
         if not self._draining:
             if not notice:
-                greeting = asyncio.create_task(self._surface(taken).looking(taken))
+                greeting = asyncio.create_task(self._surface(claimed).looking(claimed))
                 self._greetings.add(greeting)
                 greeting.add_done_callback(self._greetings.discard)
-            self._work(taken.thread)
+            self._work(claimed.thread)
         return True
 
     async def edit(self, place: Place, message: str, text: str) -> bool:

@@ -313,6 +313,10 @@ class Inbox(Protocol):
         """It was deleted: it is cancelled and its answer forgotten, its posts stay. False: it was cancelled before."""
         ...
 
+    async def readdress(self, question: str, reply_to: str) -> None:
+        """What the surface needs in order to answer is known better than when the question was claimed."""
+        ...
+
     async def note(self, question: str, post: Post) -> None:
         """A message shows its answer, or no longer grows."""
         ...

@@ -22,6 +22,7 @@ from storage.inbox_rows import (
     LOCK,
     MET,
     POSTS,
+    READDRESS,
     RENEW,
     REVISE,
     TAKE,
@@ -122,6 +123,9 @@ class DatabaseInbox:
 
     async def withdraw(self, question: str) -> bool:
         return await self._undone(WITHDRAW, question, {})
+
+    async def readdress(self, question: str, reply_to: str) -> None:
+        await self._changed(READDRESS, question, {"to": reply_to})
 
     async def note(self, question: str, post: Post) -> None:
         values = {"of_question": int(question), "shown": post.message, "still_open": post.open, "now": datetime.now(UTC)}

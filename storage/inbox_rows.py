@@ -104,6 +104,7 @@ REVISE = (
     .values(text=bindparam("said"), state="waiting", attempts=1, notice="", failure="", **_LET_GO)
 )
 WITHDRAW = update(questions).where(_THIS, questions.c.state != "cancelled").values(state="cancelled", **_LET_GO)
+READDRESS = update(questions).where(_THIS).values(reply_to=bindparam("to"))
 FORGET_ANSWER = delete(answers).where(answers.c.question_id == bindparam("question"))
 FORGET_TURNS = delete(turns).where(
     turns.c.thread_id == select(questions.c.thread_id).where(_THIS).scalar_subquery(),

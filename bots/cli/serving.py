@@ -158,7 +158,12 @@ async def open_discord(footnote: Footnote, stack: AsyncExitStack) -> DiscordPlat
         direct=table.direct,
         forums=frozenset(table.forums),
     )
-    chosen = ListenSettings(discord_rules(settings), heard, edit_seconds=table.edit_minutes * 60.0)
+    chosen = ListenSettings(
+        discord_rules(settings),
+        heard,
+        edit_seconds=table.edit_minutes * 60.0,
+        longest=settings.limits.question_characters,
+    )
     return DiscordPlatform(
         client,
         DiscordSurface(client, threads=table.threads),

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import discord
 
+from bots.discord.acknowledging import tell_failure
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
 
     from bots.discord.listening import Listener
 
@@ -33,7 +35,7 @@ class Verdict(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"footnot
         return is_listening(interaction) and await listener_of(interaction).may_use(interaction)
 
     async def callback(self, interaction: discord.Interaction) -> None:
-        await listener_of(interaction).judged(interaction, self.question, self.verdict)
+        await _carry_out(interaction, listener_of(interaction).judged(interaction, self.question, self.verdict))
 
 
 class GoOn(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"footnote:thread:(?P<question>\d+)"):
@@ -55,7 +57,14 @@ class GoOn(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"footnote:t
         return is_listening(interaction) and await listener_of(interaction).may_use(interaction)
 
     async def callback(self, interaction: discord.Interaction) -> None:
-        await listener_of(interaction).opened(interaction, self.question)
+        await _carry_out(interaction, listener_of(interaction).opened(interaction, self.question))
+
+
+async def _carry_out(interaction: discord.Interaction, work: Awaitable[None]) -> None:
+    try:
+        await work
+    except Exception as error:  # noqa: BLE001 - told, and logged
+        await tell_failure(interaction, error)
 
 
 def is_listening(interaction: discord.Interaction) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from logging import getLogger
+from logging import LogRecord, getLogger
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import discord
 from discord import app_commands
 
-from bots.discord.failing import TOKEN_DEAD
-from bots.discord.history import words_of
+from bots.discord.acknowledging import tell_failure
+from bots.discord.failing import ACKNOWLEDGED, TOKEN_DEAD
 from bots.discord.places import place_of, roles_of
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 # The bases that may be asked for by name in a place, by a person with these roles.
 Choosable: TypeAlias = "Callable[[Place, Collection[str]], Sequence[str]]"
-
-log = getLogger(__name__)
 
 LONGEST = 6000  # characters of an option, as Discord takes them
 CHOICES = 25
@@ -46,19 +44,16 @@ class Tree(app_commands.CommandTree[Any]):
         return self.listener
 
     async def on_error(self, interaction: discord.Interaction, error: app_commands.AppCommandError, /) -> None:
-        cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
-        if isinstance(cause, discord.HTTPException) and cause.code in TOKEN_DEAD:
-            log.warning("an interaction was answered too late, so Discord shows that the app did not respond")
-            return
-        log.error("a command failed", exc_info=cause)
-        try:
-            told = "Something went wrong on my side. Please try again in a moment."
-            if interaction.response.is_done():
-                await interaction.edit_original_response(content=told)
-            else:
-                await interaction.response.send_message(told, ephemeral=True)
-        except discord.HTTPException as failed:
-            log.warning("who used a command could not be told that it failed: %s", failed.code)
+        await tell_failure(interaction, error.original if isinstance(error, app_commands.CommandInvokeError) else error)
+
+
+def is_news(record: LogRecord) -> bool:
+    """A suggestion that came too late, or that another process gave, the library logs with all that it has."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, discord.HTTPException) and error.code in {*TOKEN_DEAD, ACKNOWLEDGED})
+
+
+getLogger("discord.app_commands.tree").addFilter(is_news)
 
 
 def add_asking(tree: Tree, choosable: Choosable, *, several: bool, direct: bool) -> None:
@@ -101,8 +96,7 @@ def add_asking(tree: Tree, choosable: Choosable, *, several: bool, direct: bool)
     @tree.context_menu(name="Ask the docs about this")
     @contexts
     async def ask_about(interaction: discord.Interaction, message: discord.Message) -> None:
-        assert interaction.client.user is not None  # noqa: S101 - logged in
-        await tree.listening.asked(interaction, words_of(message, interaction.client.user.id))
+        await tree.listening.asked(interaction, "", about=message)
 
 
 def add_administering(tree: Tree, bases: Sequence[str]) -> None:

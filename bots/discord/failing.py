@@ -19,6 +19,7 @@ GONE = {10008, 30046}  # an unknown message; one that is too old to be edited ag
 TOKEN_DEAD = {10015, 10062, 50027}  # an unknown webhook or interaction; its token's fifteen minutes are over
 # no access, no permission, not in this kind of channel; archived, locked; unknown channel; post without a first message
 NOWHERE = {10003, 10004, 40058, 50001, 50007, 50013, 50024, 50083, 160005}
+ACKNOWLEDGED = 40060
 UNAUTHORIZED, LATER, BROKEN = 401, 429, 500
 
 
@@ -26,14 +27,20 @@ class TokenDead(Exception):
     """An interaction can no longer be answered by its own token."""
 
 
+class SaidAlready(Exception):
+    """An interaction was acknowledged before."""
+
+
 @contextmanager
 def delivering(*, by_token: bool = False) -> Iterator[None]:
-    """Raises DeliveryErrors in place of the library's errors, and TokenDead where an interaction's token is used."""
+    """Raises DeliveryErrors in place of the library's errors; TokenDead and SaidAlready where an interaction's token is used."""
     try:
         yield
     except discord.HTTPException as error:
         if by_token and error.code in TOKEN_DEAD:
             raise TokenDead from error
+        if by_token and error.code == ACKNOWLEDGED:
+            raise SaidAlready from error
         raise told(error) from error
     except discord.RateLimited as error:
         raise PostLater("Discord asks to wait.", seconds=error.retry_after) from error

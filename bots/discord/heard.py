@@ -72,9 +72,9 @@ def _talks_to_others(message: discord.Message, me: discord.ClientUser) -> bool:
     return bool(named or message.role_mentions or message.mention_everyone or replied)
 
 
-async def asked(message: discord.Message, me: discord.ClientUser) -> str:
-    """The question in words, attached texts below it; a post's title is part of what it asks."""
+async def asked(message: discord.Message, me: discord.ClientUser, most: int) -> str:
+    """The question in words, attached texts below it, as far as a question may be that long; a post's title is part of it."""
     text = words_of(message, me.id)
     if is_help_post(message.channel) and message.id == message.channel.id:
         text = "\n\n".join(part for part in (getattr(message.channel, "name", ""), text) if part)
-    return "\n\n".join(part for part in (text, await files_of(message)) if part)
+    return "\n\n".join(part for part in (text, await files_of(message, most - len(text))) if part)

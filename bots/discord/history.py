@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import discord
 
+from bots.discord.failing import delivering
 from bots.discord.places import is_help_post
+from rag.errors import DeliveryError
 from rag.types import Turn
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ MOST = 100  # messages that are read of a thread
 CHAIN = 20  # replies that are followed upwards
 FILE_BYTES = 200_000
 FILE_CHARACTERS = 8_000
+SPARE = 40  # characters around files' names and texts; ten files are the most
 TEXTS = (".txt", ".md", ".log", ".json", ".yaml", ".yml", ".toml", ".csv", ".py", ".js", ".ts", ".sh", ".sql", ".xml", ".ini")
 SAID = (discord.MessageType.default, discord.MessageType.reply)
 OWN = (*SAID, discord.MessageType.chat_input_command, discord.MessageType.context_menu_command)
@@ -120,18 +123,29 @@ def words_of(message: discord.Message, me: int) -> str:
     return text.strip()
 
 
-async def files_of(message: discord.Message) -> str:
-    """Attached texts, capped: a long paste comes as message.txt. The type is not always told, so the name counts too."""
-    read = []
+async def files_of(message: discord.Message, room: int = FILE_CHARACTERS) -> str:
+    """Attached texts, cut to the room there is for all of them: a long paste comes as message.txt.
+
+    The type is not always told, so the name counts too.
+    """
+    read: list[str] = []
     for attachment in message.attachments:
         kind = (attachment.content_type or "").partition(";")[0]
-        if not (kind.startswith("text/") or attachment.filename.lower().endswith(TEXTS)) or attachment.size > FILE_BYTES:
-            continue
-        try:
-            text = (await attachment.read()).decode("utf-8", "replace")
-        except discord.HTTPException as error:
-            log.info("an attachment could not be read: %s", error.status)
-            continue
-        cut = f"{text[:FILE_CHARACTERS]}\n[…]" if len(text) > FILE_CHARACTERS else text
-        read.append(f"{attachment.filename}:\n{cut.strip()}")
+        left = room - sum(map(len, read)) - len(attachment.filename) - SPARE
+        if (kind.startswith("text/") or attachment.filename.lower().endswith(TEXTS)) and left > 0:
+            text = await _content(attachment)
+            cut = f"{text[:left]}\n[…]" if len(text) > left else text
+            read.append(f"{attachment.filename}:\n{cut.strip()}")
     return "\n\n".join(read)
+
+
+async def _content(attachment: discord.Attachment) -> str:
+    """What was not read is said, so that nobody believes it was."""
+    if attachment.size > FILE_BYTES:
+        return "(not read: too large)"
+    try:
+        with delivering():
+            return (await attachment.read()).decode("utf-8", "replace")
+    except DeliveryError as error:
+        log.info("an attachment could not be read: %s", error)
+        return "(could not be read)"

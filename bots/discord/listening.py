@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from logging import getLogger
 from typing import TYPE_CHECKING
 
 import discord
 
-from bots.access import Asker, authorize, refused
-from bots.administering import COMMANDS
+from bots.access import authorize, refused
 from bots.discord import heard
+from bots.discord.acknowledging import PATIENCE, Acknowledgement, Missed, first
+from bots.discord.askers import asker_of, kind_of, question_of
 from bots.discord.failing import TokenDead, delivering
 from bots.discord.places import ReplyTo, place_of, refusal, roles_of, thread_name
 from bots.discord.render import cut
 from rag.errors import DeliveryError
-from rag.types import Question, Thread
+from rag.types import Thread
 
 if TYPE_CHECKING:
-    from bots.access import Kind, Refusal, Rules
+    from bots.access import Refusal, Rules
     from bots.administering import Administration
     from bots.desk import Desk
     from bots.discord.commands import Choosable
     from bots.discord.places import Room
     from rag.ports import Inbox
-    from rag.types import Place
+    from rag.types import Place, Question
 
 log = getLogger(__name__)
 
@@ -38,6 +40,7 @@ class ListenSettings:
     rules: Rules
     hearing: heard.Hearing
     edit_seconds: float = 600.0
+    longest: int = 4000  # characters of a question, its files included
 
 
 class Listener:
@@ -69,19 +72,16 @@ class Listener:
         if unable := refusal(room):
             log.warning("a question in channel %s cannot be answered: %s", room.id, unable)
             return
-        text = await heard.asked(message, me)
+        text = await heard.asked(message, me, self._settings.longest)
         if not text and not self._settings.hearing.content and why == "reply":
             return  # without the intent a reply to a command's answer comes empty
         await self._desk.ask(
-            Question(
-                "",
+            question_of(
+                message.author,
                 thread,
                 text,
-                name_of(message.author),
-                roles=roles_of(message.author),
-                person=str(message.author.id),
+                ReplyTo(room.id),
                 message=str(message.id),
-                reply_to=ReplyTo(room.id).stored(),
                 notice=refused(why_not, text) if why_not else "",
                 asked_at=message.created_at,
             )
@@ -106,7 +106,8 @@ class Listener:
         if message.edited_at is None or message.author.bot:
             return
         if (message.edited_at - message.created_at).total_seconds() <= self._settings.edit_seconds:
-            await self._desk.edit(place_of(message.channel), str(message.id), await heard.asked(message, me))
+            text = await heard.asked(message, me, self._settings.longest)
+            await self._desk.edit(place_of(message.channel), str(message.id), text)
 
     async def deleted(self, room: Room, message: int) -> None:
         await self._desk.delete(place_of(room), str(message))
@@ -118,11 +119,11 @@ class Listener:
         why_not = self.why_not(interaction)
         if why_not is None:
             return True
-        if interaction.type is discord.InteractionType.autocomplete:
-            await interaction.response.autocomplete([])
-        else:
-            told = refused(why_not, "") or "…"
-            await interaction.response.send_message(told, ephemeral=True)
+        with suppress(Missed):
+            if interaction.type is discord.InteractionType.autocomplete:
+                await first(interaction.response.autocomplete([]))
+            else:
+                await first(interaction.response.send_message(refused(why_not, "") or "…", ephemeral=True))
         return False
 
     def why_not(self, interaction: discord.Interaction) -> Refusal | None:
@@ -132,41 +133,65 @@ class Listener:
             self._settings.rules, asker_of(interaction.user, interaction.channel, interaction.permissions), kind_of(interaction)
         )
 
-    async def asked(self, interaction: discord.Interaction, text: str, *, private: bool = False, base: str = "") -> None:
-        """Acknowledged first: three seconds are little."""
-        response = await interaction.response.defer(thinking=True, ephemeral=private)
-        room = interaction.channel
-        if room is None:
+    async def asked(
+        self,
+        interaction: discord.Interaction,
+        text: str,
+        *,
+        about: discord.Message | None = None,
+        private: bool = False,
+        base: str = "",
+    ) -> None:
+        """Claimed, then acknowledged, so that no kill between loses it; but acknowledged within three seconds in any case."""
+        acknowledgement = Acknowledgement(interaction, private=private)
+        claiming = asyncio.create_task(self._claim(interaction, text, about, base, acknowledgement))
+        done, _ = await asyncio.wait({claiming}, timeout=PATIENCE)
+        if not done:
+            await acknowledgement.now()
+        await claiming
+
+    async def _claim(
+        self,
+        interaction: discord.Interaction,
+        text: str,
+        about: discord.Message | None,
+        base: str,
+        acknowledgement: Acknowledgement,
+    ) -> None:
+        room, me = interaction.channel, interaction.client.user
+        if room is None or me is None:
             return
+        if about is not None:
+            text = await heard.asked(about, me, self._settings.longest)
         thread = await self._thread_in(room) or Thread(place_of(room), str(interaction.id))
-        reply_to = ReplyTo(
-            room.id,
-            interaction.token,
-            interaction.expires_at.timestamp(),
-            response.message_id or 0 if response else 0,
-            private,
-        )
+        reply_to = ReplyTo(room.id, interaction.token, interaction.expires_at.timestamp(), private=acknowledgement.private)
+
+        async def taken(question: Question) -> None:
+            response = await acknowledgement.now()
+            if acknowledgement.late:  # who asked was told so by Discord, and asks again
+                await self._inbox.withdraw(question.id)
+            elif response:
+                await self._inbox.readdress(question.id, replace(reply_to, response=response).stored())
+
         await self._desk.ask(
-            Question(
-                "",
+            question_of(
+                interaction.user,
                 thread,
                 text,
-                name_of(interaction.user),
-                roles=roles_of(interaction.user),
-                person=str(interaction.user.id),
+                reply_to,
                 gesture=str(interaction.id),
-                reply_to=reply_to.stored(),
                 base=base,
                 asked_at=interaction.created_at,
-            )
+            ),
+            taken=taken,
         )
 
     async def commanded(self, interaction: discord.Interaction, said: str) -> None:
         """Only who gave the command sees how it goes: it names documents. A long run outlives the interaction's token."""
-        await interaction.response.defer(thinking=True, ephemeral=True)
         room = interaction.channel
         if room is None:
             return
+        await first(interaction.response.defer(thinking=True, ephemeral=True))
         bases = self.choosable(place_of(room), roles_of(interaction.user))
         show = Progress(interaction).show
         told = await self._administration.carry_out(said, bases=bases, thread=await self._thread_in(room), show=show, pace=PACE)
@@ -185,18 +210,20 @@ class Listener:
     # --- buttons ----------------------------------------------------------------------------------------------------
 
     async def judged(self, interaction: discord.Interaction, question: str, verdict: int) -> None:
+        await first(interaction.response.defer(thinking=False, ephemeral=True))
         taken = await self._inbox.judge(question, str(interaction.user.id), verdict)
         shown = "👍" if verdict > 0 else "👎"
-        await interaction.response.send_message(f"{shown} ✓" if taken else "This answer is not kept any more.", ephemeral=True)
+        await interaction.followup.send(f"{shown} ✓" if taken else "This answer is not kept any more.", ephemeral=True)
 
-    async def opened(self, interaction: discord.Interaction, name: str) -> None:
+    async def opened(self, interaction: discord.Interaction, question: str) -> None:
         """A thread on the answer. Where one is there already, or none more may be, that is said to who clicked."""
         message = interaction.message
         if message is None:
             return
-        await interaction.response.defer(thinking=False, ephemeral=True)
+        await first(interaction.response.defer(thinking=False, ephemeral=True))
+        asked = await self._inbox.question(question)
         try:
-            thread = await message.create_thread(name=thread_name(name), auto_archive_duration=1440)
+            thread = await message.create_thread(name=thread_name(asked.text if asked else ""), auto_archive_duration=1440)
         except discord.HTTPException as error:
             told = {
                 EXISTS: f"It is there already: <#{message.id}>",
@@ -219,28 +246,3 @@ class Progress:
             return
         with suppress(TokenDead), delivering(by_token=True):
             await self._interaction.edit_original_response(content=cut(text))
-
-
-def asker_of(who: discord.User | discord.Member, room: Room, held: discord.Permissions) -> Asker:
-    """`held` are the permissions that Discord itself says they have in this place, never those of another server."""
-    return Asker(
-        str(who.id),
-        place_of(room),
-        admin=held.administrator or held.manage_guild,
-        bot=who.bot,
-        parent=str(getattr(room, "category_id", None) or ""),
-    )
-
-
-def kind_of(interaction: discord.Interaction) -> Kind:
-    if interaction.type is discord.InteractionType.autocomplete:
-        return "suggestion"
-    if interaction.type in (discord.InteractionType.component, discord.InteractionType.modal_submit):
-        return "button"
-    command = interaction.command
-    return "command" if command is not None and command.name in COMMANDS else "question"
-
-
-def name_of(who: discord.User | discord.Member) -> str:
-    """Names may be blank, or nothing but signs that are not shown."""
-    return who.display_name.strip() or who.name.strip() or "somebody"

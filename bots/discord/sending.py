@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import discord
 
-from bots.discord.failing import delivering
-from rag.errors import PostImpossible
+from bots.discord.failing import TokenDead, delivering
+from rag.errors import PostImpossible, PostLater
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bots.discord.places import ReplyTo
 
+TOKEN_SECONDS = 15 * 60.0
+FIRST_WORD = 4.0  # seconds after which an interaction can no longer be acknowledged, and a little more
 SPARE = 20.0  # seconds before a token's end at which it is no longer relied on
 ORIGINAL: Any = "@original"  # the library wants a number there, Discord takes this word
 
@@ -40,13 +45,30 @@ class ByToken:
             message = await self._webhook.send(wait=True, ephemeral=self._reply_to.private, **sent)
         return message.id
 
+    async def begin(self, **changed: Any) -> int:
+        """In place of "thinking": the id of that message."""
+        with self._acknowledged(), delivering(by_token=True):
+            message = await self._webhook.edit_message(ORIGINAL, **changed)
+        return message.id
+
     async def edit(self, message: int, **changed: Any) -> None:
-        with delivering(by_token=True):
+        with self._acknowledged(), delivering(by_token=True):
             await self._webhook.edit_message(self._named(message), **changed)
 
     async def delete(self, message: int) -> None:
         with delivering(by_token=True):
             await self._webhook.delete_message(self._named(message))
+
+    @contextmanager
+    def _acknowledged(self) -> Iterator[None]:
+        """Who took the question in may be about to acknowledge it: until it no longer can, its token is not given up."""
+        try:
+            yield
+        except TokenDead as error:
+            left = self._reply_to.expires - TOKEN_SECONDS + FIRST_WORD - time.time()
+            if left > 0:
+                raise PostLater("The interaction is not acknowledged yet.", seconds=min(left, 1.0)) from error
+            raise
 
     def _named(self, message: int) -> Any:
         return ORIGINAL if message == self._reply_to.response else message

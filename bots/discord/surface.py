@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import discord
@@ -14,7 +14,7 @@ from bots.delivery import Found, Notice, Part
 from bots.discord import buttons, history, render
 from bots.discord.failing import TokenDead, delivering
 from bots.discord.places import ReplyTo, thread_name
-from bots.discord.sending import ByChannel, ways
+from bots.discord.sending import ByChannel, ByToken, ways
 from rag.errors import DeliveryError, PostImpossible
 from rag.types import Post
 
@@ -52,6 +52,7 @@ class DiscordSurface:
         self.pace = PACE
         self._busy: dict[int, float] = {}  # a room, and until when no draft is shown there
         self._of: dict[str, int] = {}  # how many messages a question's answer has
+        self._thinking: dict[str, int] = {}  # a question's message that says so, where it was found later
 
     # --- before the answer ------------------------------------------------------------------------------------------
 
@@ -66,10 +67,11 @@ class DiscordSurface:
 
     async def looked(self, question: Question) -> None:
         self._of.pop(question.id, None)
+        self._thinking.pop(question.id, None)
 
     async def history(self, question: Question) -> Sequence[Turn]:
         reply_to = ReplyTo.of(question)
-        asked = int(question.message or reply_to.response)
+        asked = _asked(question)
         if self._client.user is None or not asked:
             return ()
         room = await ByChannel(self._client, reply_to.room).room()
@@ -98,10 +100,12 @@ class DiscordSurface:
 
     async def post(self, question: Question, message: Content, part: Part) -> str:
         self._of[question.id] = part.of
-        reply_to = ReplyTo.of(question)
+        reply_to = self._reply_to(question)
         if reply_to.response and part.n == 1:  # it says "thinking" so far
             await self.edit(question, str(reply_to.response), message, part)
             return str(reply_to.response)
+        if reply_to.token and part.n == 1 and (post := await self._begun(question, message)):
+            return post
         nonce = f"{question.id}.{part.n}.{part.of}"[-NONCE:]
         asked = int(question.message or 0) if part.n == 1 else 0
         sent = {**self._sent(question, message), "suppress_embeds": True}
@@ -109,16 +113,27 @@ class DiscordSurface:
         await self._ended(question, post, message)
         return post
 
+    async def _begun(self, question: Question, message: Content) -> str:
+        """Where a process died between acknowledging and noting it, nobody knows the message that says "thinking"."""
+        by_token = next((way for way in ways(self._client, self._reply_to(question)) if isinstance(way, ByToken)), None)
+        if by_token is None:
+            return ""
+        try:
+            post = str(await by_token.begin(**self._changed(question, message)))
+        except TokenDead:  # it never was acknowledged
+            return ""
+        self._thinking[question.id] = int(post)
+        await self._ended(question, post, message)
+        return post
+
     async def edit(self, question: Question, post: str, message: Content, part: Part) -> None:
         self._of[question.id] = part.of
-        changed = {"view": None, **self._sent(question, message)}
-        file = changed.pop("file", None)
-        changed["attachments"] = [file] if file else []
-        await self._by(ReplyTo.of(question), lambda way: way.edit(int(post), **changed))
+        changed = self._changed(question, message)
+        await self._by(self._reply_to(question), lambda way: way.edit(int(post), **changed))
         await self._ended(question, post, message)
 
     async def remove(self, question: Question, post: str) -> None:
-        await self._by(ReplyTo.of(question), lambda way: way.delete(int(post)))
+        await self._by(self._reply_to(question), lambda way: way.delete(int(post)))
 
     async def _by(self, reply_to: ReplyTo, work: Callable[[Way], Awaitable[Any]]) -> Any:
         for way in ways(self._client, reply_to):
@@ -131,15 +146,17 @@ class DiscordSurface:
     async def found(self, question: Question, noted: Sequence[Post]) -> Sequence[Found]:
         """What is noted is there, or found missing when it is edited. What is not noted carries the question's id in its
         nonce or its buttons, names the interaction, or is our reply to the question."""
-        reply_to = ReplyTo.of(question)
+        reply_to = self._reply_to(question)
         ids = {int(post.message) for post in noted} | ({reply_to.response} if reply_to.response else set())
-        after = int(question.message or reply_to.response or 0)
+        after = _asked(question)
         if after and not reply_to.private:
             room = await ByChannel(self._client, reply_to.room).room()
             with delivering():
                 async for message in room.history(limit=LOOKED_BACK, after=discord.Object(after - 1)):
                     if message.author == self._client.user and self._shows(message, question):
                         ids.add(message.id)
+                        if _is_of(message, question):
+                            self._thinking.setdefault(question.id, message.id)
         of = max(len(ids), self._of.get(question.id, 0))
         return [Found(str(id_), Part(n, of)) for n, id_ in enumerate(sorted(ids), start=1)]
 
@@ -147,16 +164,20 @@ class DiscordSurface:
     def _shows(message: discord.Message, question: Question) -> bool:
         if str(message.nonce or "").partition(".")[0] == question.id or buttons.question_of(message.components) == question.id:
             return True
-        if question.gesture and message.interaction_metadata is not None:
-            return str(message.interaction_metadata.id) == question.gesture
+        if _is_of(message, question):
+            return True
         reference = message.reference
         return bool(question.message) and reference is not None and str(reference.message_id) == question.message
+
+    def _reply_to(self, question: Question) -> ReplyTo:
+        reply_to = ReplyTo.of(question)
+        return replace(reply_to, response=reply_to.response or self._thinking.get(question.id, 0))
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 
     def room_is_free(self, question: Question) -> bool:
         """Whether a draft may be shown there now; then none may for a while. Interactions have a limit of their own."""
-        reply_to = ReplyTo.of(question)
+        reply_to = self._reply_to(question)
         if reply_to.token:
             return True
         now = time.monotonic()
@@ -174,13 +195,18 @@ class DiscordSurface:
             sent["file"] = _file(message)
         return sent
 
+    def _changed(self, question: Question, message: Content) -> dict[str, Any]:
+        changed = {"view": None, **self._sent(question, message)}
+        file = changed.pop("file", None)
+        return {**changed, "attachments": [file] if file else []}
+
     def _may_have_thread(self, question: Question) -> bool:
-        reply_to = ReplyTo.of(question)
+        reply_to = self._reply_to(question)
         return not reply_to.private and isinstance(self._client.get_channel(reply_to.room), discord.TextChannel)
 
     async def _ended(self, question: Question, post: str, message: Content) -> None:
         """Best effort: a thread that is there already is the one that is wanted."""
-        room = self._client.get_channel(ReplyTo.of(question).room)
+        room = self._client.get_channel(self._reply_to(question).room)
         if message.last and self._threads == "always" and self._may_have_thread(question) and isinstance(room, discord.TextChannel):
             with suppress(DeliveryError), delivering():
                 await room.get_partial_message(int(post)).create_thread(name=thread_name(question.text), auto_archive_duration=1440)
@@ -212,6 +238,17 @@ class Draft:
     async def finish(self, said: Said) -> bool:
         del said
         return False
+
+
+def _asked(question: Question) -> int:
+    """The id of what asked it: ids of Discord sort by time."""
+    return int(question.message or question.gesture or 0)
+
+
+def _is_of(message: discord.Message, question: Question) -> bool:
+    """Whether it answers the interaction that asked."""
+    metadata = message.interaction_metadata
+    return bool(question.gesture) and metadata is not None and str(metadata.id) == question.gesture
 
 
 def _file(message: Content) -> discord.File:

@@ -111,6 +111,20 @@ async def test_a_question_is_answered_once_in_its_thread(office: Office) -> None
     assert office.surface.calls[-1] == "looked"
 
 
+async def test_what_follows_the_claim_is_done_before_anybody_works_on_it(office: Office) -> None:
+    seen = []
+
+    async def acknowledge(taken: Question) -> None:
+        seen.append((await office.state(taken.message), list(office.surface.calls)))
+
+    async with office.desk() as desk:
+        assert await desk.ask(question(), taken=acknowledge)
+        assert not await desk.ask(question(), taken=acknowledge)
+        await desk.settled()
+
+    assert seen == [("waiting", [])]
+
+
 async def test_questions_of_one_thread_are_answered_one_at_a_time_in_order(office: Office) -> None:
     async with office.desk() as desk:
         for n in range(6):

@@ -306,6 +306,14 @@ async def test_a_deleted_question_is_never_answered(inbox: Inbox, database: Data
 # --- posts and feedback ---------------------------------------------------------------------------------------------
 
 
+async def test_where_a_question_is_answered_can_be_told_later(inbox: Inbox) -> None:
+    first = await claimed(inbox)
+
+    await inbox.readdress(first.id, '{"team":"T2"}')
+
+    assert await inbox.question(first.id) == replace(first, reply_to='{"team":"T2"}')
+
+
 async def test_posts_are_noted_in_order_and_closed(inbox: Inbox) -> None:
     first = await claimed(inbox)
 

@@ -84,8 +84,13 @@ class Bot:
         async with logged_in(app, self.fake.token, self.fake.api_url), desk, platform.listening(desk):
             yield desk
 
+    def dies(self) -> None:
+        """As far as what is heard goes: what was claimed is taken up as by the next process."""
+        assert self.app is not None
+        self.app.listen(None)
+
     def _listener(self, desk: Desk) -> Listener:
-        settings = ListenSettings(self.rules, self.hearing)
+        settings = ListenSettings(self.rules, self.hearing, longest=self.limits.question_characters)
         return Listener(desk, self.inbox, settings, Administration(self), self.choosable)
 
 

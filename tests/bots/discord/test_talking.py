@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bots.access import LimitSettings, Rules
 from bots.discord.heard import Hearing
+from bots.discord.surface import DiscordSurface
 from rag.errors import ModelTimeout
 from rag.types import Place
 from tests.fakes.discord.faults import Fault
@@ -50,6 +51,22 @@ async def test_a_mention_is_answered_as_a_reply(fake: FakeDiscord, bot: Bot) -> 
     assert place.general.typing >= 1
 
 
+async def test_is_typing_is_said_again_as_long_as_it_takes(fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DiscordSurface, "status_seconds", 0.1)  # in place of eight seconds: Discord's lasts ten
+    place = fake.guild()
+    async with bot.running() as desk:
+        bot.core.gate.clear()
+        said = await place.person("Ana").says("@Footnote slow?")
+        await fake.until(lambda: place.general.typing >= 4)
+        bot.core.gate.set()
+        await said.answered(holding="About slow?")
+        await desk.settled()
+        typed = place.general.typing
+        await asyncio.sleep(0.3)
+
+    assert place.general.typing == typed, "it ends with the answer"
+
+
 async def test_in_a_thread_on_the_answer_the_talk_goes_on_without_mentions(fake: FakeDiscord, bot: Bot) -> None:
     place = fake.guild()
     ana, ben = place.person("Ana"), place.person("Ben")
@@ -58,6 +75,7 @@ async def test_in_a_thread_on_the_answer_the_talk_goes_on_without_mentions(fake:
         await fake.until(lambda: bool(answer.buttons))
         await (await ana.clicks(answer, "Ask more in a thread")).answered()
         assert answer.thread is not None
+        assert answer.thread.name == "leave?"
         said = await ben.says("and for part-timers?", channel=answer.thread)
         await said.answered(holding="About and for part-timers?")
         await ana.says("@Ben I think so too", channel=answer.thread)
@@ -143,6 +161,8 @@ async def test_the_menu_of_a_message_asks_what_it_says(fake: FakeDiscord, bot: B
     said = await place.person("Ana").says("Does anybody know how to rotate keys?")
     async with bot.running():
         await (await place.person("Ben").uses_menu("Ask the docs about this", said)).answered(holding="rotate keys")
+        pasted = await place.person("Ana").says("", files={"message.txt": b"error 42: disk full"})
+        await (await place.person("Ben").uses_menu("Ask the docs about this", pasted)).answered(holding="error 42")
 
 
 async def test_a_private_answer_is_seen_by_who_asked_alone(fake: FakeDiscord, bot: Bot) -> None:

@@ -37,7 +37,9 @@ class Session:
 
 
 class Gateway:
-    """Sockets and sessions. `disallowed` are privileged intents that were not switched on in the portal."""
+    """Sockets and sessions: as many as log in, each told of everything, as with two processes.
+
+    `disallowed` are privileged intents that were not switched on in the portal."""
 
     def __init__(self, discord: FakeDiscord) -> None:
         self._discord = discord
@@ -80,8 +82,6 @@ class Gateway:
         if asked["intents"] & self.disallowed:
             await socket.close(code=DISALLOWED_INTENTS, message=b"Disallowed intent(s).")
             return None
-        for known in list(self.sessions.values()):  # a new login ends the old one
-            del self.sessions[known.id]
         session = Session(uuid.uuid4().hex, asked["intents"], socket)
         self.sessions[session.id] = session
         shard: JSON = {"shard": asked["shard"]} if "shard" in asked else {}
