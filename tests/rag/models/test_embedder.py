@@ -9,11 +9,13 @@ from operator import mul
 import pytest
 import pytest_asyncio
 
+from rag.models.breaker import Breaker, BreakerSettings
 from rag.models.cohere.client import open_client as open_cohere
 from rag.models.cohere.embedder import CohereEmbedder
 from rag.models.local.embedder import LocalEmbedder
 from rag.models.openai_compatible.client import open_client as open_openai
 from rag.models.openai_compatible.embedder import OpenAIEmbedder
+from rag.models.sparing import SparedEmbedder
 from rag.ports import Embedder
 from rag.types import Vector
 from tests.fakes.cohere.server import FakeCohere
@@ -31,14 +33,15 @@ TRANSLATIONS = [
 AWKWARD = ["", "\0", "a\0b", "\ud800", "x \udfff y", "\ufdfa" * 1000, "a" * 1_000_000, "字" * 100_000, "\u200b\ufeff", "😀" * 500]
 
 
-@pytest_asyncio.fixture(params=["local", "cohere", "openai"], scope="module", loop_scope="module")
+@pytest_asyncio.fixture(params=["local", "cohere", "spared", "openai"], scope="module", loop_scope="module")
 async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
     if request.param == "local":
         async with LocalEmbedder(processes=2) as local:
             yield local
-    elif request.param == "cohere":
+    elif request.param in {"cohere", "spared"}:
         async with FakeCohere() as server, open_cohere(KEY, server.url) as client:
-            yield CohereEmbedder(client, "embed-v4.0", 512)
+            cohere = CohereEmbedder(client, "embed-v4.0", 512)
+            yield cohere if request.param == "cohere" else SparedEmbedder(cohere, Breaker("embed-v4.0", BreakerSettings()))
     else:
         async with FakeOpenAI("ollama", longest=20_000) as ollama, open_openai("", ollama.base_url) as openai:
             yield OpenAIEmbedder(openai, "nomic-embed-text", 768)

