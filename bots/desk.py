@@ -15,8 +15,9 @@ from uuid import uuid4
 
 from bots.answering import Answering
 from bots.delivery import Delivery, Notice
+from bots.retrying import is_hopeless, pause
 from bots.wording import words
-from rag.errors import DeliveryError, FootnoteError, PostImpossible, PostLater, PostRefused, StoreError
+from rag.errors import DeliveryError, FootnoteError, PostImpossible, PostRefused, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from rag.types import Place, Question, Thread
 
 log = getLogger(__name__)
-
-SOON = 3.0  # seconds until what could not be delivered is tried again, twice as many each time
-DELIVERIES = 10  # then it is given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,13 +223,12 @@ class Desk:
 
     async def _again(self, question: Question, error: Exception) -> None:
         """What could not be shown is shown later, by anybody; what is stored is not answered again."""
-        log.warning("question %s: attempt %d: %s", question.id, question.attempts, error)
-        seconds = max(SOON * 2 ** (question.attempts - 1), error.seconds if isinstance(error, PostLater) else 0.0)
+        log.warning("question %s: delivery %d failed: %s", question.id, question.deliveries + 1, error)
         with suppress(StoreError):  # its lease runs out by itself
-            if question.attempts >= DELIVERIES:
+            if is_hopeless(question, error):
                 await self._finish(question, "failed", str(error))
             else:
-                await self._inbox.hand_back(question.id, self._holder, seconds=seconds)
+                await self._inbox.hand_back(question.id, self._holder, seconds=pause(question, error), failed=True)
 
     async def _let_go(self, question: Question) -> None:
         with suppress(FootnoteError):

@@ -283,8 +283,8 @@ class Inbox(Protocol):
 
     async def finish(self, question: str, holder: str, state: QuestionState, failure: str = "") -> bool: ...
 
-    async def hand_back(self, question: str, holder: str, *, seconds: float = 0.0) -> bool:
-        """Let somebody else go on with it, after so many seconds."""
+    async def hand_back(self, question: str, holder: str, *, seconds: float = 0.0, failed: bool = False) -> bool:
+        """Let somebody else go on with it, after so many seconds. `failed`: it could not be shown, which is counted."""
         ...
 
     async def unfinished(self, platforms: Collection[str]) -> list[Thread]:

@@ -61,7 +61,7 @@ class Question:
     `gesture` what else names the same act of asking: either is claimed once in its channel. `reply_to` is what the surface
     needs in order to answer, in its own form. `asked_at` is by the platform's clock, `taken_at` when the inbox took it in.
     `base` is the knowledge base that was asked for, if one was. A `notice` is said instead of an answer. `failure` says why
-    there is none.
+    there is none. `attempts` counts how often it was taken up, `deliveries` how often what was to be said could not be shown.
     """
 
     id: str
@@ -78,6 +78,7 @@ class Question:
     state: QuestionState = "waiting"
     failure: str = ""
     attempts: int = 0
+    deliveries: int = 0
     asked_at: datetime | None = None
     taken_at: datetime | None = None
 

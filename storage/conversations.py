@@ -198,6 +198,7 @@ _ANSWER = {
     "bases": "answer_bases",
     "language": "answer_language",
     "standalone_question": "answer_question",
+    "remark": "answer_remark",
     "run": "run_id",
     "answered_at": "now",
 }
@@ -259,6 +260,7 @@ def _answer_values(answer: Answer) -> dict[str, object]:
         "answer_bases": answer.bases,
         "answer_language": answer.language,
         "answer_question": well_formed(answer.question),
+        "answer_remark": well_formed(answer.remark),
     }
 
 

@@ -96,8 +96,8 @@ class DatabaseInbox:
         values = {"holder": holder, "outcome": state, "why": well_formed(failure)}
         return await self._changed(FINISH, question, values)
 
-    async def hand_back(self, question: str, holder: str, *, seconds: float = 0.0) -> bool:
-        return await self._changed(HAND_BACK, question, {"holder": holder, "seconds": seconds - 0.001})
+    async def hand_back(self, question: str, holder: str, *, seconds: float = 0.0, failed: bool = False) -> bool:
+        return await self._changed(HAND_BACK, question, {"holder": holder, "seconds": seconds - 0.001, "failed": int(failed)})
 
     async def unfinished(self, platforms: Collection[str]) -> list[Thread]:
         asked = {"platforms": list(platforms)}

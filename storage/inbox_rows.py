@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, bindparam, case, delete, func, null, or_, select, update
+from sqlalchemy import Integer, and_, bindparam, case, delete, func, null, or_, select, update
 
 from rag.text import well_formed
 from rag.types import Answer, Place, Question, Thread
@@ -46,6 +46,7 @@ _QUESTION = (
     questions.c.state,
     questions.c.failure,
     questions.c.attempts,
+    questions.c.deliveries,
     questions.c.asked_at,
 )
 _PLACED = (threads.c.platform, threads.c.workspace, threads.c.channel, threads.c.direct, threads.c.thread)
@@ -78,6 +79,7 @@ HAND_BACK = (
     .where(*_MINE)
     .values(
         state=case((questions.c.state == "answering", "waiting"), else_=questions.c.state),
+        deliveries=questions.c.deliveries + bindparam("failed", type_=Integer()),
         claimed_by=null(),
         lease_until=_UNTIL,
     )
@@ -101,7 +103,7 @@ ANSWER = select(answers).where(answers.c.question_id == bindparam("question"))
 REVISE = (
     update(questions)
     .where(_THIS, questions.c.text != bindparam("said"))
-    .values(text=bindparam("said"), state="waiting", attempts=1, notice="", failure="", **_LET_GO)
+    .values(text=bindparam("said"), state="waiting", attempts=1, deliveries=0, notice="", failure="", **_LET_GO)
 )
 WITHDRAW = update(questions).where(_THIS, questions.c.state != "cancelled").values(state="cancelled", **_LET_GO)
 READDRESS = update(questions).where(_THIS).values(reply_to=bindparam("to"))
@@ -238,6 +240,7 @@ def question_row(question: Question) -> dict[str, object]:
         "failure": "",
         "run": "",
         "attempts": 0,
+        "deliveries": 0,
         "asked_at": question.asked_at,
     }
 
@@ -262,6 +265,7 @@ def read_question(row: Any, thread: Thread) -> Question:
         row.state,
         row.failure,
         row.attempts,
+        row.deliveries,
         row.asked_at,
         made_at(row.id),
     )
@@ -277,4 +281,5 @@ def read_answer(row: Any) -> Answer:
         row.language,
         tuple(row.bases),
         run=row.run,
+        remark=row.remark,
     )

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 from storage.columns import Code, Json, Number, Utc
@@ -62,6 +63,7 @@ threads = Table(
 # `gesture` is what else names the same act of asking: Slack may send one act as two messages (its client_msg_id is one).
 # `person` is the platform's id of who asked, `reply_to` what the surface needs in order to answer, in its own form;
 # `notice` is said instead of an answer. `lease_until` without `claimed_by` says that it is not to be taken up before.
+# `attempts` counts how often it was taken up, `deliveries` how often what was to be said could not be shown.
 questions = Table(
     "questions",
     metadata,
@@ -85,6 +87,7 @@ questions = Table(
     Column("claimed_by", Text),
     Column("lease_until", Double),
     Column("attempts", Integer, nullable=False),
+    Column("deliveries", Integer, nullable=False, server_default="0"),
     Column("asked_at", Utc, nullable=False, index=True),
     UniqueConstraint("platform", "workspace", "channel", "message"),
     UniqueConstraint("platform", "workspace", "channel", "gesture"),
@@ -121,6 +124,7 @@ answers = Table(
     Column("bases", Json, nullable=False),
     _text("language"),
     _text("standalone_question"),
+    Column("remark", Text, nullable=False, server_default=text("''")),
     _text("run"),
     Column("answered_at", Utc, nullable=False),
 )

@@ -13,6 +13,7 @@ import pytest
 
 from bots.delivery import Notice, Part
 from bots.desk import Desk, DeskSettings
+from bots.retrying import DELIVERIES
 from rag.errors import ModelTimeout, PostGone, PostImpossible, PostLater, PostRefused
 from rag.types import Place, Question, Thread, Turn
 from storage.conversations import DatabaseMemory
@@ -23,6 +24,8 @@ from tests.fakes.surfaces import ScriptedCore, ScriptedSurface, Wall
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
+
+    from rag.errors import DeliveryError
 
 PLACE = Place("slack", "T1", "C1")
 THREAD = Thread(PLACE, "100.1")
@@ -270,7 +273,7 @@ async def test_a_post_whose_answer_was_lost_is_not_posted_again_before_the_threa
 async def test_a_platform_that_is_out_for_long_gets_the_stored_answer_later(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bots.desk.SOON", 0.05)
+    monkeypatch.setattr("bots.retrying.SOON", 0.05)
     office.surface.failures = [("post", PostLater("out", seconds=0.3)), ("found", PostLater("out", seconds=0.3))]
     async with office.desk() as desk:
         await desk.ask(question())
@@ -279,6 +282,58 @@ async def test_a_platform_that_is_out_for_long_gets_the_stored_answer_later(
 
     assert office.wall.of(THREAD) == ["About leave?"]
     assert office.core.asked == ["leave?"]
+
+
+async def test_however_often_a_process_died_over_it_a_delivery_that_failed_once_is_tried_again_soon(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots.retrying.SOON", 0.1)
+    taken = await claimed(office)
+    await office.killed(taken, answered="Five days.")
+    for _ in range(DELIVERIES + 1):
+        await office.killed(taken)
+    office.surface.failures = [("found", PostLater("out", seconds=0.3))]
+    async with office.desk() as desk:
+        await office.until(lambda: bool(office.wall.messages), seconds=5.0)
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == ["Five days."]
+    assert await office.state() == "delivered"
+
+
+async def test_the_pause_between_two_deliveries_grows_and_stays_bearable(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    async def handed_back(_question: str, _holder: str, *, seconds: float = 0.0, failed: bool = False) -> bool:
+        assert failed
+        pauses.append(seconds)
+        return True
+
+    monkeypatch.setattr(office.inbox, "hand_back", handed_back)
+    desk = office.desk()
+    for deliveries in range(9):
+        await desk._again(replace(question(), deliveries=deliveries), PostLater("out", seconds=1.0))
+    await desk._again(question(), PostLater("out", seconds=50.0))
+
+    assert pauses == [3.0, 6.0, 12.0, 24.0, 30.0, 30.0, 30.0, 30.0, 30.0, 50.0]
+
+
+@pytest.mark.parametrize(("failure", "state"), [(PostLater("out", seconds=0.3), "delivered"), (PostGone("odd"), "failed")])
+async def test_an_outage_is_waited_for_and_what_fails_in_any_other_way_is_given_up(
+    office: Office, monkeypatch: pytest.MonkeyPatch, failure: DeliveryError, state: str
+) -> None:
+    monkeypatch.setattr("bots.retrying.SOON", 0.01)
+    monkeypatch.setattr("bots.retrying.LATEST", 0.01)
+    monkeypatch.setattr("bots.retrying.DELIVERIES", 3)
+    await office.killed(await claimed(office), answered="Five days.")
+    office.surface.failures = [("found", failure)] * 5
+    async with office.desk(replace(QUICK, patience_seconds=0.0)) as desk:
+        await office.until(lambda: bool(office.wall.messages) or len(office.surface.failures) <= 2)
+        await desk.settled()
+        await office.until(lambda: bool(office.wall.messages) or state == "failed")
+        await desk.settled()
+
+    assert await office.state() == state
 
 
 async def test_where_nothing_can_be_shown_the_question_is_done_with(office: Office) -> None:

@@ -3,8 +3,8 @@
     python -m tests.harness.killing                                    one process on SQLite, 200 questions, 50 kills
     python -m tests.harness.killing --processes 2 --database postgresql://…   (postgresql alone: a temporary server)
 
-Injected: events that come twice, rate limits, errors of Slack after it did what was asked, answers that are lost, sockets
-that are cut. Counted in the end: final answers and apologies in each thread, their order, and what the model was paid for.
+Injected by the platform's part (`tests.harness.slack`): events that come twice, rate limits, errors of the platform after it did
+what was asked, answers that are lost, connections that are cut. In the end `tests.harness.judging` judges what people see.
 """
 
 from __future__ import annotations
@@ -13,241 +13,213 @@ import argparse
 import asyncio
 import json
 import random
-import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from contextlib import AsyncExitStack, ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlalchemy import select
 
 from storage.database import Database
+from storage.schema import questions
 from tests.databases import _programs, _server
-from tests.fakes.slack import FakeSlack
-from tests.harness.worker import Orders, answer_to
+from tests.harness.judging import Evidence, Seen, Verdict, calls_in, judge
+from tests.harness.worker import Orders, answer_to, work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.fakes.slack import Person, Said
-    from tests.fakes.slack.state import Message
+    from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parents[2]
-OFTEN = 1_000_000
-APOLOGIES = ("Something went wrong", "I was away")
-_NUMBER = re.compile(r"Answer to (q\d+):")
+START_SECONDS = 120.0  # for a process to connect, on a machine that has other things to do
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     database: str
+    platform: str = "slack"
     questions: int = 200
     threads: int = 20
     kills: int = 50
     processes: int = 1
     seed: int = 1
-    minute: float = 4.0  # how long Slack's minute lasts: its limits, and its retries
+    minute: float = 4.0  # how long the platform's minute lasts: its limits, and its retries
     longest: float = 2.0  # seconds between two kills, after the process is connected
     pause: float = 20.0  # at most, before a thread's next question
     patience: float = 120.0
+    trouble: bool = True
+    inside: bool = False  # in this process, where there is nothing to kill
+    broken: str = ""  # a desk that does wrong, for tests of the judge
+
+
+class World(Protocol):
+    """A strict fake of a platform, and everything that goes wrong in it."""
+
+    long: int
+
+    @property
+    def told(self) -> Mapping[str, str]: ...
+
+    @property
+    def counts(self) -> Mapping[str, int]: ...
+
+    def trouble(self, seed: int, minute: float) -> None: ...
+
+    def calm(self) -> None: ...
+
+    async def connected(self, processes: int, seconds: float) -> None: ...
+
+    async def cut(self, *, politely: bool) -> None: ...
+
+    async def ask(self, thread: int, name: str) -> None:
+        """Returns once the platform knows that it was taken in."""
+        ...
+
+    def seen(self, names: Mapping[str, str]) -> Sequence[Sequence[Seen]]:
+        """What people see of ours, by thread, in order. `names` tells the question that an id stands for."""
+        ...
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What people see in the end, and what it cost."""
-
-    questions: int = 0
-    answers: int = 0
-    apologies: int = 0
-    missing: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
-    unfinished: list[str] = field(default_factory=list)  # messages of ours that are neither
-    disordered: int = 0  # threads
-    still_open: int = 0  # streams
-    paid: int = 0
-    paid_though_stored: int = 0
-    kills: int = 0
-    duplicates: int = 0
-    faults: int = 0
-    cuts: int = 0
-    seconds: float = 0.0
+    verdict: Verdict
+    counts: dict[str, float]
 
     @property
     def is_good(self) -> bool:
-        return (
-            self.answers + self.apologies == self.questions
-            and not (self.missing or self.doubled or self.unfinished)
-            and not any((self.disordered, self.still_open, self.paid_though_stored))
-        )
+        return self.verdict.is_good
 
     def __str__(self) -> str:
-        return "\n".join(f"{name.replace('_', ' '):20} {value}" for name, value in asdict(self).items())
+        return "\n".join([str(self.verdict), *(f"{name:24} {value}" for name, value in self.counts.items())])
+
+
+class Process:
+    """A worker that can be killed."""
+
+    def __init__(self, orders: Orders, log: Any) -> None:
+        self.worker = orders.worker
+        command = [sys.executable, "-m", "tests.harness.worker", json.dumps(asdict(orders))]
+        self._process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)  # noqa: S603
+
+    async def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+class Inside:
+    """A worker in this process, for runs without kills."""
+
+    def __init__(self, orders: Orders) -> None:
+        self.worker = orders.worker
+        self._task = asyncio.create_task(work(orders))
+
+    async def kill(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
 
 
 class Run:
-    def __init__(self, plan: Plan, slack: FakeSlack, folder: Path) -> None:
+    def __init__(self, plan: Plan, world: World, database: Database, folder: Path) -> None:
         self._plan = plan
-        self._slack = slack
+        self._world = world
+        self._database = database
         self._chances = random.Random(plan.seed)
-        self._ann: Person = slack.workspace.person("Ann")
-        self._paid = folder / "paid"
+        self._calls = folder / "calls"
         self._log = (folder / "log").open("ab")
-        self._processes: list[subprocess.Popen[bytes]] = []
-        self._asked: dict[int, list[Said]] = {}
-        self._outcome = Outcome()
-        self._faults = 0
+        self._workers: list[Process | Inside] = []
+        self._started = 0
+        self._killed: set[int] = set()
+        self._cuts = 0
+        names = [f"q{n}" for n in range(plan.questions)]
+        self._asked = [names[thread :: plan.threads] for thread in range(plan.threads)]
+        self._answers = {name: answer_to(name, world.long) for name in names}
 
     async def go(self) -> Outcome:
         started = time.monotonic()
-        self._trouble()
-        for _ in range(self._plan.processes):
-            self._processes.append(self._start())
+        if self._plan.trouble:
+            self._world.trouble(self._plan.seed, self._plan.minute)
+        self._workers = [self._start() for _ in range(self._plan.processes)]
         try:
-            await self._slack.connected(self._plan.processes)
-            asking = asyncio.create_task(self._ask())
-            cutting = asyncio.create_task(self._cut())
-            await self._kill(asking)
-            await asking
-            cutting.cancel()
-            self._faults = sum(OFTEN - fault.times for fault in self._slack.faults.planned)
-            self._slack.faults.planned.clear()
+            await self._world.connected(self._plan.processes, START_SECONDS)
+            await self._trials()
+            self._world.calm()
             await self._until_done()
         finally:
-            for process in self._processes:
-                process.kill()
-                process.wait()
+            for worker in self._workers:
+                await worker.kill()
             self._log.close()
-        self._outcome.seconds = round(time.monotonic() - started, 1)
-        return self._counted()
+        verdict = judge(await self._evidence())
+        counts = {"kills": len(self._killed), "cuts": self._cuts, **self._world.counts}
+        return Outcome(verdict, counts | {"seconds": round(time.monotonic() - started, 1)})
 
-    def _trouble(self) -> None:
-        slack, often = self._slack, OFTEN
-        slack.minute = self._plan.minute
-        slack.faults.chances = random.Random(self._plan.seed)
-        slack.faults.duplicates = 0.2
-        for method in ("chat.startStream", "chat.appendStream", "chat.stopStream", "chat.postMessage", "chat.update"):
-            slack.fails(method, often, "ratelimited", retry_after=1, chance=0.06)
-            slack.fails(method, often, "internal_error", performed=True, chance=0.04)
-            slack.fails(method, often, hang_up=True, performed=True, chance=0.04)
-        slack.fails("conversations.replies", often, "ratelimited", retry_after=1, chance=0.05)
+    def _start(self) -> Process | Inside:
+        self._started += 1
+        plan, world = self._plan, self._world
+        calls = str(self._calls)
+        orders = Orders(plan.platform, world.told, plan.database, calls, worker=self._started, long=world.long, broken=plan.broken)
+        return Inside(orders) if plan.inside else Process(orders, self._log)
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        orders = Orders(
-            self._plan.database,
-            self._slack.api_url,
-            self._slack.workspace.token,
-            self._slack.app.app_token,
-            str(self._paid),
-        )
-        command = [sys.executable, "-m", "tests.harness.worker", json.dumps(asdict(orders))]
-        return subprocess.Popen(command, cwd=ROOT, stdout=self._log, stderr=self._log)  # noqa: S603
+    async def _trials(self) -> None:
+        asking = asyncio.create_task(self._ask())
+        cutting = asyncio.create_task(self._cut())
+        try:
+            await self._kill(asking)
+            await asking
+        finally:
+            cutting.cancel()
+            asking.cancel()
 
     async def _ask(self) -> None:
-        """All threads at once; a thread's next question comes once Slack knows that its last one was taken in."""
+        """All threads at once; a thread's next question comes once the platform knows that its last one was taken in."""
         async with asyncio.TaskGroup() as group:
-            for thread in range(self._plan.threads):
-                group.create_task(self._ask_in(thread))
+            for thread, names in enumerate(self._asked):
+                group.create_task(self._ask_in(thread, names))
 
-    async def _ask_in(self, thread: int) -> None:
-        said: list[Said] = []
-        self._asked[thread] = said
-        for n in range(thread, self._plan.questions, self._plan.threads):
+    async def _ask_in(self, thread: int, names: Sequence[str]) -> None:
+        for name in names:
             await asyncio.sleep(self._chances.random() * self._plan.pause)
-            text = f"@{self._slack.workspace.bot.name} q{n}?"
-            said.append(self._ann.says(text, thread=said[0] if said else None))
-            await self._taken(said[-1])
-
-    async def _taken(self, said: Said) -> None:
-        """What Slack gives up on after three retries it tells again an hour later (Delayed Events); here sooner."""
-        courier = self._slack.courier
-        mine = [one for one in courier.deliveries if one.kind == "events_api" and one.body["event"].get("ts") == said.ts]
-        while not any(one.acknowledged for one in mine):
-            for one in mine:
-                if one.lost and courier.sockets:
-                    one.lost = False
-                    courier.again(one)
-            await asyncio.sleep(0.05)
+            await self._world.ask(thread, name)
 
     async def _cut(self) -> None:
-        while True:
+        while self._plan.trouble:
             await asyncio.sleep(1.0 + 3.0 * self._chances.random())
-            self._outcome.cuts += 1
-            await self._slack.drops_sockets(politely=self._chances.random() < 0.5)
+            self._cuts += 1
+            await self._world.cut(politely=self._chances.random() < 0.5)
 
     async def _kill(self, asking: asyncio.Task[None]) -> None:
         for _ in range(self._plan.kills):
             await asyncio.sleep(0.02 + self._plan.longest * self._chances.random())
-            at = self._chances.randrange(len(self._processes))
-            self._processes[at].kill()
-            self._processes[at].wait()
-            self._outcome.kills += 1
-            self._processes[at] = self._start()
-            alive = self._plan.processes - 1
-            await self._slack.connected(alive + 1)
+            at = self._chances.randrange(len(self._workers))
+            await self._workers[at].kill()
+            self._killed.add(self._workers[at].worker)
+            self._workers[at] = self._start()
+            await self._world.connected(self._plan.processes, START_SECONDS)
             if asking.done():
                 asking.result()
 
     async def _until_done(self) -> None:
         until = time.monotonic() + self._plan.patience
-        while time.monotonic() < until:
-            outcome = self._counted()
-            if outcome.answers + outcome.apologies >= self._plan.questions and not (outcome.still_open or outcome.unfinished):
-                break
+        while time.monotonic() < until and not judge(await self._evidence()).is_settled:  # noqa: ASYNC110 - what others do
             await asyncio.sleep(0.5)
         await asyncio.sleep(2.0)  # in case something is said twice
 
-    # --- counting ---------------------------------------------------------------------------------------------------
-
-    def _counted(self) -> Outcome:
-        outcome = Outcome(
-            questions=self._plan.questions,
-            kills=self._outcome.kills,
-            cuts=self._outcome.cuts,
-            seconds=self._outcome.seconds,
-        )
-        answered: Counter[str] = Counter()
-        for said in self._asked.values():
-            self._look(said, outcome, answered)
-        outcome.doubled = sorted(name for name, times in answered.items() if times > 1)
-        outcome.answers = sum(answered.values())
-        outcome.missing = sorted({f"q{n}" for n in range(self._plan.questions)} - set(answered)) if not outcome.apologies else []
-        outcome.duplicates = sum(one.attempts > 1 for one in self._slack.courier.deliveries)
-        outcome.faults = self._faults
-        for line in self._paid.read_text().splitlines() if self._paid.exists() else []:
-            outcome.paid += 1
-            outcome.paid_though_stored += json.loads(line)["stored"]
-        return outcome
-
-    def _look(self, said: list[Said], outcome: Outcome, answered: Counter[str]) -> None:
-        order = []
-        for message in self._ours(said[0]):
-            shown = self._slack.workspace.shown(message)
-            found = _NUMBER.search(shown)
-            if message.stream and message.stream.open(self._slack.clock):
-                outcome.still_open += 1
-            elif found and shown.partition("\n")[0] == answer_to(found[1]):
-                answered[found[1]] += 1
-                order.append(int(found[1][1:]))
-            elif shown.startswith(APOLOGIES):
-                outcome.apologies += 1
-            else:
-                outcome.unfinished.append(f"{shown!r} {message.metadata}")
-        outcome.disordered += order != sorted(order)
-
-    def _ours(self, first: Said) -> list[Message]:
-        bot = self._slack.workspace.bot
-        return [one for one in first.channel.thread(first.message.root) if one.user is bot and not one.deleted]
+    async def _evidence(self) -> Evidence:
+        query = select(questions.c.id, questions.c.text)
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        names = {str(row.id): row.text.strip("?") for row in rows}
+        return Evidence(self._asked, self._world.seen(names), self._answers, calls_in(self._calls), self._killed)
 
 
 async def killing(plan: Plan, folder: Path) -> Outcome:
+    platform: Any = import_module(f"tests.harness.{plan.platform}")
     async with AsyncExitStack() as stack:
-        async with Database(plan.database):
-            pass  # the tables
-        slack = await stack.enter_async_context(FakeSlack())
-        return await Run(plan, slack, folder).go()
+        database = await stack.enter_async_context(Database(plan.database))
+        world = await stack.enter_async_context(platform.world(plan.threads))
+        return await Run(plan, world, database, folder).go()
 
 
 @contextmanager
@@ -262,6 +234,7 @@ def temporary_postgresql() -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--database", default="")
+    parser.add_argument("--platform", default="slack")
     for name, number in (("questions", 200), ("threads", 20), ("kills", 50), ("processes", 1), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=number)
     given = vars(parser.parse_args())

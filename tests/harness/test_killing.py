@@ -17,7 +17,7 @@ async def test_in_slack_each_question_ends_once_and_in_order_though_processes_ar
     outcome = await killing.killing(Plan(f"sqlite:///{tmp_path}/footnote.db", **FEW), tmp_path)
 
     assert outcome.is_good, f"{outcome}\n{(tmp_path / 'log').read_text()[-4000:]}"
-    assert outcome.kills == FEW["kills"]
+    assert outcome.counts["kills"] == FEW["kills"]
 
 
 async def test_two_processes_on_one_postgresql_are_as_good_as_one(tmp_path: Path, postgres_with_tables: str) -> None:

@@ -1,6 +1,7 @@
-"""One process of Footnote in Slack whose answers are scripted: what a model is paid for is written where no kill takes it.
+"""One process of Footnote whose answers are scripted: what a model is paid for is written where no kill takes it.
 
-Started by `tests.harness.killing`, with everything it needs to know as one JSON object.
+Started by `tests.harness.killing`, with everything it needs to know as one JSON object. Knows no platform: `tests.harness.slack`
+and its like do.
 """
 
 from __future__ import annotations
@@ -10,20 +11,21 @@ import json
 import os
 import signal
 import sys
+import time
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from bots.access import AskingLimits, LimitSettings, Rules
-from bots.administering import Administration
+from bots.access import AskingLimits, LimitSettings
 from bots.desk import Desk, DeskSettings
 from bots.serving import serve
-from bots.slack.app import Keys, Office, SlackSettings, connected
-from bots.slack.intake import IntakeSettings
 from storage.conversations import DatabaseMemory
 from storage.database import Database
 from storage.inbox import DatabaseInbox
 from tests.fakes.surfaces import ScriptedCore
+from tests.harness.broken import broken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,63 +35,77 @@ if TYPE_CHECKING:
     from rag.types import Answer, Thread
 
 NO_LIMITS = LimitSettings(4000, 0, 0, 0, 0)
+EVERY = 10  # which answers are long
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
+    platform: str
+    world: Mapping[str, str]  # what the platform's own part must know
     database: str
-    api_url: str
-    bot_token: str
-    app_token: str
-    paid: str  # the file that tells what the model was paid for
+    calls: str  # the file that tells what the model was paid for
+    worker: int = 0
+    long: int = 9_000  # characters of a long answer
     drafts: int = 6
     seconds: float = 0.2  # between two drafts
     lease: float = 2.0
+    broken: str = ""
 
 
 class PaidCore(ScriptedCore):
     """Says "Answer to …", in several drafts. Before each answer it notes whether one was stored already."""
 
     def __init__(self, memory: DatabaseMemory, inbox: DatabaseInbox, orders: Orders) -> None:
-        super().__init__(memory, lambda text: answer_to(text.strip("?")))
+        super().__init__(memory, lambda text: answer_to(text.strip("?"), orders.long))
         self._inbox = inbox
         self._orders = orders
 
     async def reply(self, thread: Thread, text: str, on_draft: OnDraft | None = None, *, question: str = "", **more: Any) -> Answer:
+        call = uuid4().hex
         stored = await self._inbox.answer(question) is not None
-        write_down(Path(self._orders.paid), {"question": question, "stored": stored})
-        said = self.say(text)
-        assert isinstance(said, str)
-        for n in range(1, self._orders.drafts + 1):
-            if on_draft:
-                on_draft(said[: len(said) * n // self._orders.drafts])
-            await asyncio.sleep(self._orders.seconds)
-        return await super().reply(thread, text, None, question=question, **more)
+        self._tell(call=call, name=text.strip("?"), worker=self._orders.worker, stored=stored)
+        try:
+            said = self.say(text)
+            assert isinstance(said, str)
+            for n in range(1, self._orders.drafts + 1):
+                if on_draft:
+                    on_draft(said[: len(said) * n // self._orders.drafts])
+                await asyncio.sleep(self._orders.seconds)
+            answer = await super().reply(thread, text, None, question=question, **more)
+        except asyncio.CancelledError:
+            self._tell(call=call, end="stopped")
+            raise
+        self._tell(call=call, end="answered")
+        return answer
+
+    def _tell(self, **line: object) -> None:
+        """In one piece, from however many processes."""
+        file = os.open(self._orders.calls, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(file, (json.dumps({**line, "at": time.time()}) + "\n").encode())
+        finally:
+            os.close(file)
 
 
-def answer_to(name: str) -> str:
-    return f"Answer to {name}: all of it stands in the handbook, word by word, and nothing of it twice."
-
-
-def write_down(path: Path, line: Mapping[str, object]) -> None:
-    """In one piece, from however many processes."""
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        os.write(file, (json.dumps(line) + "\n").encode())
-    finally:
-        os.close(file)
+def answer_to(name: str, long: int) -> str:
+    answer = f"Answer to {name}: all of it stands in the handbook, word by word, and nothing of it twice."
+    if int(name.lstrip("q")) % EVERY != EVERY - 1:
+        return answer
+    lines = (f"Line {n} of the answer to {name} says what line {n} of the handbook says." for n in range(long))
+    while len(answer) < long:
+        answer += f"\n{next(lines)}"
+    return answer
 
 
 async def work(orders: Orders) -> None:
-    async with Database(orders.database) as database:
+    platform: Any = import_module(f"tests.harness.{orders.platform}")
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(Database(orders.database))
         inbox, memory = DatabaseInbox(database), DatabaseMemory(database)
-        core = PaidCore(memory, inbox, orders)
-        settings = SlackSettings(IntakeSettings(Rules()), api_url=orders.api_url)
-        nothing: Any = None  # no commands are given
-        office = Office(inbox, Administration(nothing), lambda _place: ())
+        kind, core = broken(orders.broken, Desk, PaidCore(memory, inbox, orders))
 
         def desk(surfaces: Mapping[str, Surface[Any]]) -> Desk:
-            return Desk(
+            return kind(
                 inbox=inbox,
                 memory=memory,
                 conversation=core,
@@ -98,8 +114,8 @@ async def work(orders: Orders) -> None:
                 settings=DeskSettings(lease_seconds=orders.lease, sweep_seconds=0.3, drain_seconds=5.0, attempts=1_000),
             )
 
-        async with connected(Keys(orders.bot_token, orders.app_token), settings, office) as slack:
-            await serve([slack], desk)
+        served = await stack.enter_async_context(platform.connected(orders.world, inbox))
+        await serve([served], desk)
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -17,7 +17,15 @@ PLACE = Place("slack", "T1", "C1")
 THREAD = Thread(PLACE, "100.1")
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 SOURCE = Source(1, "handbook", "leave.md", "Leave", (SourcePlace("Carry over", "https://x.org/leave#carry"),))
-ANSWER = Answer("Five days [1].", (SOURCE,), question="How many days?", language="en", bases=("handbook",), run="r1")
+ANSWER = Answer(
+    "Five days [1].",
+    (SOURCE,),
+    question="How many days?",
+    language="en",
+    bases=("handbook",),
+    run="r1",
+    remark="The model could not be reached.",
+)
 
 
 @pytest.fixture
@@ -194,6 +202,23 @@ async def test_what_is_handed_back_for_later_waits_and_the_thread_with_it(inbox:
 
     assert await taken(inbox, "you") == ""
     assert await inbox.unfinished(["slack"]) == []
+
+
+async def test_deliveries_that_failed_are_counted_and_takeovers_are_not(inbox: Inbox) -> None:
+    first = await claimed(inbox)
+    for failed in (True, False, True):
+        await taken(inbox, "me")
+        assert await inbox.hand_back(first.id, "me", failed=failed)
+    await taken(inbox, "dead", seconds=-1)
+
+    held = await inbox.next(THREAD, "me", seconds=60)
+
+    assert held is not None
+    assert (held.attempts, held.deliveries) == (5, 2)
+    assert await inbox.revise(first.id, "How many weeks?")
+    held = await inbox.next(THREAD, "me", seconds=60)
+    assert held is not None
+    assert held.deliveries == 0
 
 
 async def test_unfinished_threads_are_those_that_nobody_works_on(inbox: Inbox, database: Database) -> None:
