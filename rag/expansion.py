@@ -38,6 +38,7 @@ class _Document:
         self._steps = steps
         self._size = size
         self._wanted = [_in_reach(hit.passage, steps, size) for hit in hits]
+        self._longest = size - min([len(hit.passage.text) for hit in hits]) - 1  # what fits beside the shortest
         self.base = hits[0].passage.base
         self.known: dict[int, Passage | None] = {hit.passage.ordinal: hit.passage for hit in hits}
         self.grown: list[_Grown] = []
@@ -45,8 +46,9 @@ class _Document:
     def stretches(self) -> list[Stretch]:
         """Both sides of a hit at once: reading it again costs less than a second stretch."""
         wanted = _merged(self._wanted)
+        held = frozenset(self.known)
         self.known = dict.fromkeys(chain.from_iterable(wanted)) | self.known
-        return [Stretch(self._hits[0].passage.document, each.start, each.stop - 1) for each in wanted]
+        return [Stretch(self._hits[0].passage.document, each.start, each.stop - 1, held, self._longest) for each in wanted]
 
     def grow(self) -> bool:
         """As far as the passages that are known reach; whether more must be known."""

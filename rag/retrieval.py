@@ -157,7 +157,7 @@ class Retriever:
             passages = await self._passages(part)
             for each in part:
                 if passage := passages.get((each.base, each.candidate.id)):
-                    fold.add(_match(each, passage, trust, blind=each.base in hits.blind), each.candidate.matched)
+                    fold.add(_match(each, passage, trust, blind=each.base in hits.blind), each.candidate)
         return fold.kept[:needed], fold.folded
 
     async def _passages(self, ranked: Sequence[Ranked]) -> dict[tuple[str, str], Passage]:

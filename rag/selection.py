@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from rag.sketches import read, unlike
 from rag.text import estimated_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rag.types import Match, Passage
+    from rag.types import Candidate, Match, Passage
 
 NEAR_COPY = 0.85  # share of their terms that two near-copies have in common
 _NEAR_BM25 = 0.8
@@ -30,27 +31,30 @@ class Fold:
         self.folded: list[tuple[str, str]] = []  # a copy's id, and what it is a copy of
         self._matched: dict[frozenset[str], list[int]] = {}
         self._texts: dict[str, int] = {}
+        self._sketches: list[int] = []  # of those kept
         self._terms: dict[tuple[str, str], frozenset[str]] = {}
         self._variants: Counter[int] = Counter()  # how many are kept beside the first of their make
 
-    def add(self, match: Match, matched: frozenset[str]) -> None:
-        original = self._original(match, matched)
+    def add(self, match: Match, candidate: Candidate) -> None:
+        matched, sketch = candidate.matched, read(candidate.sketch)
+        original = self._original(match, matched, sketch)
         if original is None:
             self._texts[match.passage.text] = len(self.kept)
             self._matched.setdefault(matched, []).append(len(self.kept))
             self.kept.append(match)
+            self._sketches.append(sketch)
             return
         better = self.kept[original]
         self.kept[original] = better._replace(copies=(*better.copies, match.passage))
         self.folded.append((match.passage.id, better.passage.id))
 
-    def _original(self, match: Match, matched: frozenset[str]) -> int | None:
+    def _original(self, match: Match, matched: frozenset[str], sketch: int) -> int | None:
         same = self._texts.get(match.passage.text)
         if same is not None:
             return same
         first: int | None = None  # of its make, with another number
         for place in self._matched.get(matched, ()):  # near-copies that differ in a word of the question are no copies for it
-            if _may_be_alike(match, self.kept[place]):
+            if not unlike(sketch, self._sketches[place], NEAR_COPY) and _may_be_alike(match, self.kept[place]):
                 terms, known = self._terms_of(match.passage), self._terms_of(self.kept[place].passage)
                 if _alike(known, terms):
                     if not _differ_in_a_number(known, terms):

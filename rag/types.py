@@ -208,18 +208,24 @@ class Search:
 
 
 class Stretch(NamedTuple):
-    """Passages of one document, from the ordinal `first` to `last`, both included."""
+    """Passages of one document, from the ordinal `first` to `last`, both included.
+
+    Those of the ordinals in `held`, and those whose text is longer than `longest` characters, may be left out.
+    """
 
     document: str
     first: int
     last: int
+    held: frozenset[int] = frozenset()
+    longest: int = 1 << 62
 
 
 class Candidate(NamedTuple):
     """One passage of either ranked list, with both raw scores.
 
     `lexical_rank` and `dense_rank` count from 1; 0 says that the passage is not in that list. A list holds only what
-    really matched. `matched` holds the distinct terms of the search that stand in the passage.
+    really matched. `matched` holds the distinct terms of the search that stand in the passage. `sketch` is that of all its
+    terms (rag/sketches.py); empty where the store keeps none.
     """
 
     id: str
@@ -228,6 +234,7 @@ class Candidate(NamedTuple):
     lexical_rank: int = 0
     dense_rank: int = 0
     matched: frozenset[str] = frozenset()
+    sketch: bytes = b""
 
 
 class Match(NamedTuple):

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rag.types import Candidate, Signature
-from storage import dense_list, lexical_list, passage_list
+from storage import dense_list, lexical_list, passage_list, sketch_list
 from storage.arrays import fingerprint, force_all
 from storage.dense_list import DenseBuilder, DenseList
 from storage.lexical_list import LexicalBuilder, LexicalList, best
 from storage.passage_list import PassageBuilder, PassageList
+from storage.sketch_list import SketchBuilder, SketchList
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     from rag.types import Search
     from storage.passage_rows import PassageRows
 
-FILES = (*lexical_list.FILES, *dense_list.FILES, *passage_list.FILES)
+FILES = (*lexical_list.FILES, *dense_list.FILES, *passage_list.FILES, *sketch_list.FILES)
 MANIFEST = "manifest.json"
-LAYOUT = 2  # of what stands in the files: whoever changes that must count on, so that those of other versions are made again
+LAYOUT = 3  # of what stands in the files: whoever changes that must count on, so that those of other versions are made again
 
 
 class Torn(Exception):
@@ -74,13 +75,16 @@ def _write_lists(rows: PassageRows, folder: Path, number: int, dimension: int) -
         lexical = files.enter_context(closing(LexicalBuilder(folder)))
         dense = files.enter_context(closing(DenseBuilder(folder, dimension)))
         passages = files.enter_context(closing(PassageBuilder(folder)))
+        sketched = files.enter_context(closing(SketchBuilder(folder)))
         for block in rows.blocks(number):
             size += len(block)
             languages.update(each.passage.language for each in block if each.passage.language)
-            lexical.add([each.postings for each in block])
+            postings = [each.postings for each in block]
+            lexical.add(postings)
+            sketched.add(postings)
             dense.add([each.vector for each in block])
             passages.add([each.passage for each in block])
-        for each in (lexical, dense, passages):
+        for each in (lexical, dense, passages, sketched):
             each.finish()
     ranked = sorted(languages, key=lambda language: (-languages[language], language))
     return size, tuple(ranked)
@@ -98,6 +102,7 @@ class Generation:
         self._lexical = LexicalList(folder, self.size)
         self._dense = DenseList(folder, self.size, self.signature.dimension)
         self.passages = PassageList(folder)
+        self._sketches = SketchList(folder)
 
     def search(self, search: Search) -> list[Candidate]:
         if not self.size or search.limit <= 0:
@@ -113,6 +118,7 @@ class Generation:
             ranks(rows, lexical),
             ranks(rows, near),
             look.matched(rows),
+            self._sketches.of(rows),
         )
         return list(map(Candidate._make, zip(*columns, strict=True)))
 

@@ -102,7 +102,7 @@ def _done(jobs: Sequence[Job]) -> Outcomes:
 
 
 def _between(reader: Reader, stretches: Sequence[Stretch]) -> list[list[Passage]]:
-    return [reader.generation.passages.between(*stretch) for stretch in stretches]
+    return [reader.generation.passages.between(stretch) for stretch in stretches]
 
 
 def _searched(base: str, generation: Generation, search: Search) -> list[Candidate]:

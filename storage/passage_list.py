@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rag.types import Stretch
+
 FILES = (
     "passages.txt",
     "numbers.i8",
@@ -37,6 +39,7 @@ FILES = (
 )
 SEPARATOR = "\0"
 GIVEN_BACK_AFTER = 500  # passages read: the system keeps what was read, but no longer counts it as this process's
+SMALL = 64 << 20  # bytes: what may be counted as it likes
 
 
 class Packed(NamedTuple):
@@ -60,10 +63,8 @@ class Packed(NamedTuple):
         return self.short[6]
 
 
-_COLUMNS, _ORDINAL = (
-    10,
-    4,
-)  # where the passage begins and ends in the file, and in it the text and the terms, in characters; its numbers
+# where a passage begins, its text, its terms, where it ends; how many characters its text has; its numbers
+_COLUMNS, _LENGTH, _ORDINAL = 11, 4, 5
 
 
 def key(name: str) -> int:
@@ -99,7 +100,7 @@ class PassageBuilder:
     def _packed(self, each: Packed) -> bytes:
         parts = SEPARATOR.join(each.short).encode(), each.text.encode(), each.terms.encode()
         *starts, self._size = accumulate(map(len, parts), initial=self._size)
-        self._numbers.append((*starts, self._size, *each.numbers))
+        self._numbers.append((*starts, self._size, len(each.text), *each.numbers))
         return b"".join(parts)
 
     def finish(self) -> None:
@@ -133,6 +134,7 @@ class PassageList:
         self._document_keys = _numbers(folder / "documents.u4", "<u4")
         self._document_rows = mapped(folder / "documents.i4", "<i4").reshape(-1, 2)
         self._read = 0
+        self._is_large = len(self._texts) > SMALL
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         starts, ends = self._id_places[rows].tolist(), self._id_places[rows + 1].tolist()
@@ -147,20 +149,27 @@ class PassageList:
             found.append(passage)
         return found
 
-    def between(self, document: str, first: int, last: int) -> list[Passage]:
-        """The document's passages with ordinals `first` to `last`, both included, in order."""
-        name = well_formed(document)
+    def between(self, stretch: Stretch) -> list[Passage]:
+        """In order."""
+        name = well_formed(stretch.document)
         for at in _places(self._document_keys, name):
             start, count = self._document_rows[at].tolist()
-            low, high = np.searchsorted(self._numbers[start : start + count, _ORDINAL], (first, last + 1)).tolist()
-            found = [self.passage(row) for row in range(start + low, start + high)]
+            places = self._numbers[start : start + count, _ORDINAL]
+            low, high = np.searchsorted(places, (stretch.first, stretch.last + 1)).tolist()
+            wanted = self._numbers[start + low : start + high, _LENGTH : _ORDINAL + 1].tolist()
+            found = [
+                self.passage(row)
+                for row, (length, ordinal) in enumerate(wanted, start + low)
+                if length <= stretch.longest and ordinal not in stretch.held
+            ]
             if found and found[0].document == name:
                 return found
         return []
 
     def passage(self, row: int) -> Passage:
-        self._give_back()
-        first, text, terms, after, ordinal, page, line, start, end, expandable = self._numbers[row].tolist()
+        if self._is_large:
+            self._give_back()
+        first, text, terms, after, _, ordinal, page, line, start, end, expandable = self._numbers[row].tolist()
         short = self._texts[first:text].decode().split(SEPARATOR)
         name, base, document, title, link, anchor, language, digest, *headings = short
         return Passage(

@@ -29,7 +29,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("rag", ("rag",), ()),
     ("storage.weaviate_index", (*CONTRACT, "storage"), ("weaviate", "grpc", "httpx", "numpy")),
     ("storage.installations", (*CONTRACT, "storage"), ("sqlalchemy", "cryptography")),
-    ("storage", (*CONTRACT, "storage"), ("sqlalchemy", "alembic", "asyncpg", "numpy")),
+    ("storage", (*CONTRACT, "rag.sketches", "storage"), ("sqlalchemy", "alembic", "asyncpg", "numpy")),
     ("config.settings", ("rag.errors", "config.tables", "config.platforms"), ("pydantic", "pydantic_settings")),
     ("config.platforms", ("config.tables",), ("pydantic",)),
     ("config.tables", (), ("pydantic",)),

@@ -12,7 +12,7 @@ from rag.errors import IndexMismatch
 from rag.text import well_formed
 from storage.weaviate_index.calls import CollectionGone
 from storage.weaviate_index.naming import is_build_of
-from storage.weaviate_index.rows import among, passage, stretch, visible
+from storage.weaviate_index.rows import among, passage, visible, within
 from storage.weaviate_index.searching import Lists
 from storage.weaviate_index.server import connected
 from storage.weaviate_index.states import States
@@ -167,12 +167,12 @@ class WeaviateIndex:
             return {}
 
     async def _of_stretches(self, state: State, stretches: Sequence[Stretch]) -> list[list[Passage]]:
-        wanted = Filter.any_of([stretch(*each) for each in stretches])
+        wanted = Filter.any_of([within(each) for each in stretches])
         rows = await self._rows(state.build, wanted & visible(state.generation))
         rows.sort(key=lambda held: held["ordinal"])
         return [
-            [passage(held) for held in rows if held["document"] == document and first <= held["ordinal"] <= last]
-            for document, first, last in stretches
+            [passage(held) for held in rows if held["document"] == of.document and of.first <= held["ordinal"] <= of.last]
+            for of in stretches
         ]
 
     async def _rows(self, build: str, wanted: _Filters) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from weaviate.collections.classes.filters import _Filters
     from weaviate.collections.classes.internal import Object
 
-    from rag.types import Indexed, Vector
+    from rag.types import Indexed, Stretch, Vector
 
 NEVER = 2**53 - 1  # the greatest number that every part of the way takes as it is
 LEXICAL = "lexical"
@@ -134,9 +134,9 @@ def of_document(document: str) -> _Filters:
     return Filter.by_property("document").equal(document)
 
 
-def stretch(document: str, first: int, last: int) -> _Filters:
+def within(stretch: Stretch) -> _Filters:
     ordinal = Filter.by_property("ordinal")
-    return of_document(document) & ordinal.greater_or_equal(first) & ordinal.less_or_equal(last)
+    return of_document(stretch.document) & ordinal.greater_or_equal(stretch.first) & ordinal.less_or_equal(stretch.last)
 
 
 def among(name: str, values: Sequence[str]) -> _Filters:

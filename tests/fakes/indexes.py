@@ -59,7 +59,7 @@ class MemoryIndex:
     async def neighbours(self, base: str, stretches: Sequence[Stretch]) -> list[list[Passage]]:
         self.neighbour_calls.append((base, tuple(stretches)))
         here = sorted((each.passage for each in self._indexed if each.passage.base == base), key=lambda each: each.ordinal)
-        return [[each for each in here if each.document == of and first <= each.ordinal <= last] for of, first, last in stretches]
+        return [[each for each in here if each.document == of.document and of.first <= each.ordinal <= of.last] for of in stretches]
 
     async def live(self, base: str) -> str:
         raise NotImplementedError

@@ -242,6 +242,16 @@ async def test_neighbours_are_a_stretch_of_one_document_in_order(index: PassageI
     assert await index.neighbours(BASE, []) == []
 
 
+async def test_what_is_wanted_of_a_stretch_is_among_what_is_given(index: PassageIndex) -> None:
+    held = indexed("a", "one", "two", "a much longer text", "three", "four")
+    await fill(index, held)
+
+    (found,) = await index.neighbours(BASE, [Stretch("a", 0, 4, frozenset((1, 4)), len(held[3].passage.text))])
+
+    assert {"a#0", "a#3"} <= {each.id for each in found}  # the rest may be left out
+    assert [each.ordinal for each in found] == sorted(each.ordinal for each in found)
+
+
 async def test_size_and_languages_are_those_of_what_can_be_found(index: PassageIndex) -> None:
     await fill(
         index,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag.types import Passage
+from rag.types import Passage, Stretch
 from storage import passage_list
 from storage.passage_list import Packed, PassageBuilder, PassageList
 
@@ -61,9 +61,9 @@ def test_ids_and_documents_that_share_a_checksum_are_told_apart(tmp_path: Path) 
     held = listed(tmp_path, *(packed(name, ordinal) for name in names for ordinal in (0, 1, 2)))
 
     for name in names:
-        assert [each.id for each in held.between(name, 1, 5)] == [f"{name}#1", f"{name}#2"]
+        assert [each.id for each in held.between(Stretch(name, 1, 5))] == [f"{name}#1", f"{name}#2"]
         assert [each.id for each in held.named([f"{name}#2", f"{name}#0"]) or ()] == [f"{name}#2", f"{name}#0"]
-    assert held.between("f", 0, 2) == []
+    assert held.between(Stretch("f", 0, 2)) == []
     assert held.named(["a#0", "f#0"]) is None
 
 
@@ -72,11 +72,20 @@ def test_an_empty_list_holds_nothing(tmp_path: Path) -> None:
 
     assert held.named(["a#0"]) is None
     assert held.named([]) == []
-    assert held.between("a", 0, 9) == []
+    assert held.between(Stretch("a", 0, 9)) == []
 
 
 def test_passages_are_read_on_after_their_pages_were_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passage_list, "GIVEN_BACK_AFTER", 2)
+    monkeypatch.setattr(passage_list, "SMALL", 0)
     held = listed(tmp_path, *(packed("a", ordinal, str(ordinal)) for ordinal in range(7)))
 
-    assert [each.text for each in held.between("a", -3, 99)] == list("0123456")
+    assert [each.text for each in held.between(Stretch("a", -3, 99))] == list("0123456")
+
+
+def test_what_is_held_already_and_what_is_too_long_is_not_read(tmp_path: Path) -> None:
+    held = listed(tmp_path, *(packed("a", ordinal, "é" * ordinal) for ordinal in range(7)))
+
+    found = held.between(Stretch("a", 1, 6, frozenset((2, 5)), 4))
+
+    assert [each.ordinal for each in found] == [1, 3, 4]
