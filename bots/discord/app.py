@@ -12,6 +12,7 @@ import aiohttp
 import discord
 import yarl
 
+from bots.discord.away import Absence, with_roles
 from bots.discord.buttons import GoOn, Verdict
 from bots.discord.commands import Tree, add_administering, add_asking, synchronise
 from bots.discord.places import PLATFORM
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from bots.desk import Desk
+    from bots.discord.away import Missed
     from bots.discord.commands import Choosable
     from bots.discord.listening import Listener
     from bots.discord.surface import DiscordSurface
@@ -54,6 +56,7 @@ class App(discord.Client):
         self._catalog = catalog
         self.listener: Listener | None = None
         self._rooms: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        self.absence = Absence(self, catalog, self._hear)
         add_asking(self.tree, choosable, several=len(bases) > 1, direct=direct)
         add_administering(self.tree, bases)
 
@@ -71,6 +74,8 @@ class App(discord.Client):
 
     async def on_message(self, message: discord.Message) -> None:
         if (listener := self.listener) is not None and (me := self.user) is not None:
+            if message.guild is None:
+                self.absence.met(message.channel.id)
             await self._safely(message.channel.id, lambda: listener.message(message, me))
 
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
@@ -82,10 +87,31 @@ class App(discord.Client):
         if (listener := self.listener) is not None and isinstance(room, discord.abc.Messageable):
             await self._safely(payload.channel_id, lambda: listener.deleted(room, payload.message_id))
 
+    async def on_ready(self) -> None:
+        self.absence.ends(resumed=False)
+
+    async def on_resumed(self) -> None:
+        self.absence.ends(resumed=True)
+
+    async def on_disconnect(self) -> None:
+        self.absence.begins()
+
+    async def _hear(self, missed: Missed) -> None:
+        """Raises DeliveryError and StoreError: then it is done again."""
+        listener, me = self.listener, self.user
+        if listener is None or me is None:
+            return
+        async with self._lock(missed.room.id):
+            for message in await missed.messages():
+                if listener.is_meant(message, me):
+                    await listener.message(await with_roles(message), me)
+
+    def _lock(self, room: int) -> asyncio.Lock:
+        return self._rooms.setdefault(room, asyncio.Lock())
+
     async def _safely(self, room: int, work: Callable[[], Awaitable[None]]) -> None:
-        lock = self._rooms.setdefault(room, asyncio.Lock())
         try:
-            async with lock:
+            async with self._lock(room):
                 await work()
         except StoreUnavailable as error:
             log.error("what was said in Discord could not be taken in: %s", error)  # noqa: TRY400 - the sentence says it all
@@ -110,12 +136,14 @@ class DiscordPlatform:
         task = asyncio.create_task(_connect(self._app))
         await _ready(self._app, task)
         task.add_done_callback(_ended)
+        catching_up = asyncio.create_task(self._app.absence.run())
         if not self._app.intents.message_content:
             log.warning(NO_CONTENT)
         try:
             yield
         finally:
             self._app.listen(None)
+            catching_up.cancel()
 
 
 def without_voice() -> None:

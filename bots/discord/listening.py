@@ -87,6 +87,9 @@ class Listener:
             )
         )
 
+    def is_meant(self, message: discord.Message, me: discord.ClientUser) -> bool:
+        return heard.meant(message, me, self._settings.hearing) is not None
+
     async def _thread_of(self, message: discord.Message) -> Thread:
         """What is said in a thread, in a direct talk or in answer to something belongs together."""
         if (thread := await self._thread_in(message.channel)) is not None:

@@ -15,6 +15,7 @@ from bots.discord.app import App, DiscordPlatform, logged_in
 from bots.discord.heard import Hearing
 from bots.discord.listening import Listener, ListenSettings
 from bots.discord.surface import DiscordSurface, Threads
+from rag.types import Place
 from storage.catalog import DatabaseCatalog
 from storage.conversations import DatabaseMemory
 from storage.database import Database
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from bots.discord.commands import Choosable
     from rag.ports import Catalog, Memory, PassageIndex
+    from tests.fakes.discord.state import Channel
 
 QUICK = DeskSettings(lease_seconds=1.0, sweep_seconds=0.1, drain_seconds=2.0, patience_seconds=1.0)
 
@@ -83,6 +85,10 @@ class Bot:
         self.app = app
         async with logged_in(app, self.fake.token, self.fake.api_url), desk, platform.listening(desk):
             yield desk
+
+    @staticmethod
+    def place(channel: Channel) -> Place:
+        return Place("discord", channel.guild, channel.parent if channel.is_thread else channel.id)
 
     def dies(self) -> None:
         """As far as what is heard goes: what was claimed is taken up as by the next process."""

@@ -127,10 +127,11 @@ class Channel:
         return next((message for message in self.messages if message.id == id and not message.deleted), None)
 
     def as_json(self) -> JSON:
-        body: JSON = {"id": self.id, "type": self.type}
+        last = self.messages[-1].id if self.messages else None
+        body: JSON = {"id": self.id, "type": self.type, "last_message_id": last}
         if self.type == DIRECT:
-            return {**body, "recipients": [user.as_json() for user in self.recipients], "last_message_id": None}
-        body |= {"guild_id": self.guild, "name": self.name, "parent_id": self.parent or None, "last_message_id": None}
+            return {**body, "recipients": [user.as_json() for user in self.recipients]}
+        body |= {"guild_id": self.guild, "name": self.name, "parent_id": self.parent or None}
         if self.is_thread:
             return body | {
                 "owner_id": self.owner,

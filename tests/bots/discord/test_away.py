@@ -1,0 +1,142 @@
+"""What was said while nobody listened is answered once somebody does: after a lost session, and by the next process (D10, P3)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bots.discord.away import REMEMBERED
+from bots.discord.heard import Hearing
+from rag.errors import StoreUnavailable
+from tests.fakes.discord.faults import Fault
+from tests.fakes.discord.state import HISTORY
+
+if TYPE_CHECKING:
+    from tests.bots.discord.conftest import Bot
+    from tests.fakes.discord import FakeDiscord
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bots.discord.away.EVERY", 0.1)
+    monkeypatch.setattr("bots.discord.away.LATER", 0.1)
+
+
+async def heard(bot: Bot, *direct: str) -> None:
+    """That somebody listened is noted, these direct talks with it."""
+    async with asyncio.timeout(10):
+        known: Any = None
+        while known is None or not {*direct} <= {*known["direct"]}:
+            await asyncio.sleep(0.05)
+            known = await bot.catalog.remembered(REMEMBERED)
+
+
+async def test_what_is_said_between_two_processes_is_answered_by_the_next(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    bot.hearing = Hearing(direct=True, forums=(place.forum("help").id,))
+    ana = place.person("Ana")
+    async with bot.running():
+        thread = await ana.starts_thread("leave", await ana.says("leave"))
+        await (await ana.says("@Footnote how much?", channel=thread)).answered(holding="About how much?")
+        await (await ana.writes("direct?")).answered(holding="About direct?")
+        await heard(bot, ana.dm.id)
+    mentioned = await ana.says("@Footnote are you there?")
+    followed = await ana.says("and in Spain?", channel=thread)
+    direct = await ana.writes("and you?")
+    _, post = await ana.posts(place.forum("help"), "Keys", "How often?")
+    assert post is not None
+    async with bot.running():
+        await mentioned.answered(holding="About are you there?")
+        await followed.answered(holding="About and in Spain?")
+        await direct.answered(holding="About and you?")
+        await post.answered(holding="How often?")
+
+    assert sorted(bot.core.asked) == sorted(
+        ["how much?", "direct?", "are you there?", "and in Spain?", "and you?", "Keys\n\nHow often?"]
+    )
+
+
+async def test_what_is_said_while_a_session_is_lost_is_answered_in_order_and_what_was_answered_is_not_again(
+    fake: FakeDiscord, bot: Bot
+) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    async with bot.running():
+        thread = await ana.starts_thread("leave", await ana.says("leave"))
+        await (await ana.says("@Footnote first?", channel=thread)).answered(holding="About first?")
+        await heard(bot)
+        await fake.gateway.forget()
+        said = [await ana.says(f"number {number}?", channel=thread) for number in range(3)]
+        await ana.says("not for the bot")
+        await said[-1].answered(holding="About number 2?")
+
+    assert bot.core.asked == ["first?", "number 0?", "number 1?", "number 2?"]
+    assert fake.gateway.identified == 2
+
+
+async def test_roles_count_for_what_is_read_later(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana = place.person("Ana", "Staff")
+    async with bot.running():
+        await heard(bot)
+    said = await ana.says("@Footnote salary?")
+    async with bot.running():
+        await said.answered(holding="About salary?")
+        asked = await bot.inbox.asked(bot.place(place.general), said.id)
+
+    assert asked is not None
+    assert place.role("Staff").id in asked.roles
+
+
+async def test_who_never_listened_missed_nothing_and_a_long_absence_is_not_made_up_for(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    fake.clock.advance(-3000)
+    await ana.says("@Footnote before you came?")
+    fake.clock.advance(3000)
+    async with bot.running():
+        await heard(bot)
+        assert bot.core.asked == []
+    await bot.catalog.remember(REMEMBERED, {"until": time.time() - 3600, "direct": []})
+    fake.clock.advance(-1200)
+    await ana.says("@Footnote twenty minutes ago?")
+    fake.clock.advance(1200)
+    said = await ana.says("@Footnote just now?")
+    async with bot.running():
+        await said.answered(holding="About just now?")
+
+    assert bot.core.asked == ["just now?"]
+
+
+async def test_a_channel_that_cannot_be_read_and_a_database_that_is_away_keep_nothing_else_from_being_made_up_for(
+    fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = fake.guild()
+    closed = place.channel("closed", denied={place.id: HISTORY})
+    ana = place.person("Ana")
+    async with bot.running():
+        await heard(bot)
+    said = await ana.says("@Footnote here?")
+    await ana.says("@Footnote or here?", channel=closed)
+    remembered, away = bot.catalog.remembered, [True, True]
+
+    async def sometimes(key: str) -> object:
+        if key == REMEMBERED and away:
+            away.pop()
+            raise StoreUnavailable("away")
+        return await remembered(key)
+
+    monkeypatch.setattr(bot.catalog, "remembered", sometimes)
+    fake.faults.planned.append(Fault("history", code=50001))
+    fake.faults.planned.append(Fault("history", status=500, times=1))
+    await ana.says("anything", channel=place.channel("general"))
+    async with bot.running():
+        await fake.until(lambda: not away)
+        await bot.catalog.remember(REMEMBERED, {"until": time.time(), "direct": []})
+        await fake.gateway.forget()
+        await said.answered(holding="About here?")
+
+    assert bot.core.asked == ["here?"]
