@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag.letters import DENSE_CHARACTERS
+from rag.letters import IS_DENSE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -63,7 +63,7 @@ def covered(words: Sequence[Word], candidates: Sequence[Candidate]) -> list[Cove
     counted = Counter([one.matched for one in candidates])  # many match the same terms
     held = _held(words, counted)
     parts, among = [Part(*word, 1.0) for word in words], held
-    if any(word.forms[0][0] in DENSE_CHARACTERS for word in words):
+    if any(IS_DENSE[word.forms[0][0]] for word in words):
         parts = parts_of(words)
         among = _held(parts, counted)
     asked = _asked(parts, _weights(parts, among, candidates), among)
@@ -76,7 +76,7 @@ def parts_of(words: Sequence[Word]) -> list[Part]:
     parts: list[Part] = []
     before = ""  # the pair that ends in this one's first character
     for (form, *others), weight, own in words:
-        if form[0] not in DENSE_CHARACTERS:
+        if not IS_DENSE[form[0]]:
             parts.append(Part((form, *others), weight, own, 1.0))
             before = ""
         elif len(form) > 1:

@@ -28,6 +28,7 @@ _ALIKE: Final = {
     "ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ی": "ي", "ک": "ك", "ـ": "",
 }  # fmt: skip
 _POINTS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
+_DENSE: Final = re.compile(f"[{DENSE}]")
 _ACCENTED: Final = ("LATIN", "GREEK")
 
 
@@ -56,10 +57,12 @@ def fold(word: str) -> str:
     return folded if folded.isascii() else folded.translate(_FOLDING)
 
 
-def characters(ranges: str) -> frozenset[str]:
-    """Every character of such ranges."""
-    bounds = re.findall(r"(.)(?:-(.))?", ranges, re.DOTALL)
-    return frozenset(chr(code) for first, last in bounds for code in range(ord(first), ord(last or first) + 1))
+class _Dense(dict[str, bool]):
+    """Whether a character is of a script without spaces, found when it is first met: there are 171,288 of them."""
+
+    def __missing__(self, character: str) -> bool:
+        dense = self[character] = _DENSE.match(character) is not None
+        return dense
 
 
-DENSE_CHARACTERS: Final = characters(DENSE)
+IS_DENSE: Final = _Dense()

