@@ -9,15 +9,18 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from bots.whispering import Whispers
 from rag.errors import DeliveryError, FootnoteError, PostGone, PostLater, PostRefused
 from rag.types import Answer, Post
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 
+    from bots.whispering import Whisper
     from rag.ports import Inbox, OnDraft
     from rag.types import Question, Turn
 
@@ -97,6 +100,10 @@ class Surface(Protocol[Message]):
         """None where no draft can be shown, or none now."""
         ...
 
+    def whisper(self, question: Question) -> Whisper | None:
+        """How it is answered where no message can be found, changed or removed again. None: with messages that can."""
+        ...
+
     def forms(self, question: Question, said: Said) -> Iterable[Sequence[Message]]:
         """The messages that say it, from the best form down to plain text."""
         ...
@@ -126,6 +133,8 @@ class Delivery:
         self._growing: Growing | None = None
         self._drafts: Drafts | None = None
         self._shown: list[str] = []  # messages of ours, in order
+        whisper = surface.whisper(question)
+        self._whispers = Whispers(whisper, inbox, question) if whisper else None
 
     @asynccontextmanager
     async def growing(self) -> AsyncIterator[OnDraft]:
@@ -148,9 +157,9 @@ class Delivery:
         elif self._growing is not None and await self._grown(self._growing, said):
             return
         refusal: PostRefused | None = None
-        for form in self._surface.forms(self._question, said):
+        for n, form in enumerate(self._surface.forms(self._question, said)):
             try:
-                await self._lay_out(form)
+                await (self._lay_out(form) if self._whispers is None else self._say_softly(self._whispers, form, n))
             except PostRefused as error:
                 log.warning("question %s: the platform refused a form of its answer: %s", self._question.id, error)
                 refusal = error
@@ -161,6 +170,9 @@ class Delivery:
     async def _take_over(self) -> None:
         """What the thread holds of the answer already, posted by a process that died before it could note it, is edited."""
         noted = await self._inbox.posts(self._question.id)
+        if self._whispers is not None:
+            self._whispers.known(noted)
+            return
         found = await self._patiently(lambda: self._surface.found(self._question, noted))
         for each in sorted(found, key=lambda each: (each.part.n or MOST, each.message)):
             await self._note(Post(each.message))
@@ -185,6 +197,10 @@ class Delivery:
                 await self._surface.remove(self._question, extra)
             await self._inbox.unnote(self._question.id, extra)
         del self._shown[len(form) :]
+
+    async def _say_softly(self, whispers: Whispers, form: Sequence[object], at: int) -> None:
+        for n, message in enumerate(form, start=1):
+            await self._patiently(partial(whispers.say, message, at, n))
 
     async def _change(self, at: int, message: object, part: Part) -> None:
         old = self._shown[at]

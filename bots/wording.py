@@ -26,6 +26,7 @@ class Words(NamedTuple):
     shared: str
     invite: str
     looking: str
+    again: str
 
 
 _WORDS = {
@@ -45,6 +46,7 @@ _WORDS = {
         "People of other companies read along here, so I do not answer in this channel.",
         "Please invite me to this channel first; then I can answer here.",
         "Looking in the documents …",
+        "You may have seen this already: I was interrupted while I said it.",
     ),
     "de": Words(
         "Bei mir ist etwas schiefgegangen, deshalb konnte ich nicht antworten. Bitte frag gleich noch einmal.",
@@ -62,6 +64,7 @@ _WORDS = {
         "Hier lesen Leute anderer Firmen mit, deshalb antworte ich in diesem Kanal nicht.",
         "Bitte lade mich zuerst in diesen Kanal ein, dann kann ich hier antworten.",
         "Ich schaue in den Dokumenten nach …",
+        "Vielleicht hast du das schon gesehen: ich wurde dabei unterbrochen.",
     ),
     "fr": Words(
         "Un problème est survenu de mon côté et je n'ai pas pu répondre. Merci de redemander dans un instant.",
@@ -79,6 +82,7 @@ _WORDS = {
         "Des personnes d'autres entreprises lisent ici, je ne réponds donc pas dans ce canal.",
         "Invitez-moi d'abord dans ce canal, je pourrai alors y répondre.",
         "Je cherche dans les documents …",
+        "Vous avez peut-être déjà vu ceci : j'ai été interrompu en l'envoyant.",
     ),
     "es": Words(
         "Algo salió mal de mi lado y no pude responder. Vuelve a preguntar en un momento.",
@@ -96,6 +100,7 @@ _WORDS = {
         "Aquí leen personas de otras empresas, así que no respondo en este canal.",
         "Invítame primero a este canal y podré responder aquí.",
         "Buscando en los documentos …",
+        "Quizá ya hayas visto esto: me interrumpieron mientras lo enviaba.",
     ),
     "pt": Words(
         "Algo deu errado do meu lado e não consegui responder. Pergunte de novo daqui a pouco.",
@@ -113,6 +118,7 @@ _WORDS = {
         "Aqui leem pessoas de outras empresas, por isso não respondo neste canal.",
         "Convide-me primeiro para este canal; então poderei responder aqui.",
         "Procurando nos documentos …",
+        "Talvez você já tenha visto isto: fui interrompido enquanto enviava.",
     ),
     "it": Words(
         "Qualcosa è andato storto da parte mia e non ho potuto rispondere. Riprova tra un momento.",
@@ -130,6 +136,7 @@ _WORDS = {
         "Qui leggono persone di altre aziende, quindi non rispondo in questo canale.",
         "Invitami prima in questo canale, poi potrò rispondere qui.",
         "Cerco nei documenti …",
+        "Forse l'hai già visto: sono stato interrotto mentre lo inviavo.",
     ),
     "zh": Words(
         "我这边出了点问题，没能回答。请稍后再问一次。",
@@ -147,6 +154,7 @@ _WORDS = {
         "这个频道有其他公司的人，所以我不在这里回答。",
         "请先邀请我加入这个频道，然后我就能在这里回答。",
         "正在查找文档……",
+        "你可能已经看过这条回答：我发送时被中断了。",
     ),
     "ja": Words(
         "こちらで問題が発生し、お答えできませんでした。少し後でもう一度お尋ねください。",
@@ -164,6 +172,7 @@ _WORDS = {
         "ここは他社の方も見ているため、このチャンネルではお答えしません。",
         "まずこのチャンネルに招待してください。そうすればここでお答えできます。",
         "文書を調べています…",
+        "すでにご覧になったかもしれません。送信中に中断されました。",
     ),
 }
 

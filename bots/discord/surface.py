@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from bots.delivery import Growing, Note, Said
     from bots.discord.sending import Way
+    from bots.whispering import Whisper
     from rag.types import Question, Turn
 
 PACE = 1.5  # seconds between edits, and between drafts in one channel: five edits in five seconds are what Discord takes
@@ -85,6 +86,10 @@ class DiscordSurface:
 
     def growing(self, question: Question, note: Note) -> Growing | None:
         return Draft(self, question, note)
+
+    def whisper(self, question: Question) -> Whisper | None:
+        del question
+        return None  # all that is said can be found again, by its nonce or by its token
 
     def forms(self, question: Question, said: Said) -> Iterable[Sequence[Content]]:
         del question

@@ -58,6 +58,12 @@ def notice(text: str) -> Shown:
     return Shown(pieces(mrkdwn(text), SUMMARY)[0] or "…", ({"type": "markdown", "text": body},) if body.strip() else ())
 
 
+def remarked(message: Shown, remark: str) -> Shown:
+    """The same, with a remark above it."""
+    blocks = (_context(escaped(remark)), *message.blocks) if message.blocks else ()
+    return Shown(pieces(f"{escaped(remark)}\n{message.text}", TEXT)[0], blocks)
+
+
 def growing(draft: str) -> str:
     """As much of a draft as will stay as it is: later ones begin with it, and so does the answer where nothing is dropped."""
     return shown(settled(draft))

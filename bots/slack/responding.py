@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bots.slack.web import Workspace
     from rag.types import Question
 
+TOO_MANY = 429
 _GONE = frozenset({404, 410})
 
 
@@ -45,8 +46,8 @@ async def sent(workspace: Workspace, address: str, message: Shown | None, **more
         raise PostLater(f"Slack did not answer ({type(error).__name__}).", seconds=LATER, unsure=True) from error
     if status in _GONE:
         return False
-    if status == 429 or status >= 500:  # noqa: PLR2004 - HTTP's
-        raise PostLater(f"Slack asks to wait ({status}).", seconds=LATER)
+    if status == TOO_MANY or status >= 500:  # noqa: PLR2004 - HTTP's
+        raise PostLater(f"Slack asks to wait ({status}).", seconds=LATER, unsure=status != TOO_MANY)
     if status != 200:  # noqa: PLR2004 - HTTP's
         raise PostRefused(f"Slack refuses this ({text[:60]}).")
     return True

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bots.slack.people import People
     from bots.slack.reading import Json
     from bots.slack.web import Workspace, Workspaces
+    from bots.whispering import Whisper
     from rag.types import Post, Question, Turn
 
 STARTS, APPENDS = 18, 95  # a minute; Slack counts 20 and 100
@@ -126,6 +127,18 @@ class SlackSurface:
         team = workspace.id
         return Stream(workspace, question, reply_to, note, self._buttons(question), self._starts[team], self._appends[team])
 
+    def whisper(self, question: Question) -> Whisper | None:
+        """What is asked in private: Slack lets nobody read it back."""
+        reply_to = ReplyTo.of(question)
+        if not reply_to.private:
+            return None
+
+        async def say(message: Shown, *, again: bool) -> None:
+            shown = render.remarked(message, words(question.text).again) if again else message
+            await respond(await self._at(question), question, reply_to, shown)
+
+        return say
+
     def forms(self, question: Question, said: Said) -> Iterable[Sequence[Shown]]:
         if isinstance(said, Notice):
             notice = render.notice(said.text)
@@ -142,9 +155,6 @@ class SlackSurface:
         reply_to = ReplyTo.of(question)
         await self._said_something(question)
         workspace = await self._at(question)
-        if reply_to.private:
-            await respond(workspace, question, reply_to, message)
-            return ""
         try:
             answer = await called(
                 workspace.client.chat_postMessage(
@@ -200,8 +210,6 @@ class SlackSurface:
     async def found(self, question: Question, noted: Sequence[Post]) -> Sequence[Found]:
         """Those that carry the question's id, those that were noted, and a stream of ours that nobody noted."""
         reply_to, workspace = ReplyTo.of(question), await self._at(question)
-        if reply_to.private:
-            return []
         parts = dict.fromkeys((post.message for post in noted), Part(0, 0))
         still_open = {post.message for post in noted if post.open}
         channel = question.thread.place.channel

@@ -15,10 +15,11 @@ from bots.delivery import Notice, Part
 from bots.desk import Desk, DeskSettings
 from bots.retrying import DELIVERIES
 from rag.errors import ModelTimeout, PostGone, PostImpossible, PostLater, PostRefused
-from rag.types import Place, Question, Thread, Turn
+from rag.types import Place, Post, Question, Thread, Turn
 from storage.conversations import DatabaseMemory
 from storage.database import Database
 from storage.inbox import DatabaseInbox
+from storage.schema import questions
 from tests.fakes.surfaces import ScriptedCore, ScriptedSurface, Wall
 
 if TYPE_CHECKING:
@@ -75,6 +76,11 @@ class Office:
         if answered:
             core = ScriptedCore(self.memory, lambda _: answered)
             await core.reply(taken.thread, taken.text, speaker=taken.author, question=held.id)
+
+    async def reopened(self) -> None:
+        """As if the process had died after it showed the answer, and before it said that it had."""
+        undone = questions.update().values(state="answered")
+        await self.database.write(lambda connection: connection.execute(undone))
 
 
 class NoLimit:
@@ -564,6 +570,60 @@ async def test_a_stream_left_open_is_closed_and_becomes_the_answer(office: Offic
 
     assert office.wall.of(THREAD) == ["About leave?"]
     assert not office.wall.messages[0].open
+
+
+# --- what cannot be read back ---------------------------------------------------------------------------------------
+
+
+async def test_a_private_answer_that_was_shown_is_not_shown_again_after_a_crash(office: Office) -> None:
+    office.surface.whispering = True
+    office.surface.limit = 5
+    async with office.desk() as desk:
+        await desk.ask(question())
+        await desk.settled()
+        await office.reopened()
+        await office.until(lambda: office.surface.calls.count("looked") >= 2)
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == ["About", " leav", "e?"]
+    assert await office.state() == "delivered"
+
+
+async def test_a_private_answer_that_may_have_been_shown_is_shown_again_and_says_so(office: Office) -> None:
+    office.surface.whispering = True
+    taken = await claimed(office)
+    await office.killed(taken, answered="Five days.")
+    await office.inbox.note(taken.id, Post(f"whisper-{taken.id}-0-1", open=True))
+    async with office.desk() as desk:
+        await office.until(lambda: bool(office.wall.messages))
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == ["again: Five days."]
+    assert office.core.asked == []
+
+
+async def test_a_private_answer_whose_taking_is_unknown_is_said_again_and_says_so(office: Office) -> None:
+    office.surface.whispering = True
+    office.surface.performed = True
+    office.surface.failures = [("post", PostLater("no answer", seconds=0.01, unsure=True))]
+    async with office.desk() as desk:
+        await desk.ask(question())
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == ["About leave?", "again: About leave?"]
+
+
+async def test_a_private_answer_that_was_not_taken_is_said_as_if_for_the_first_time(office: Office) -> None:
+    office.surface.whispering = True
+    office.surface.failures = [("post", PostLater("wait", seconds=0.01)), ("post", PostRefused("invalid_blocks"))]
+    async with office.desk() as desk:
+        await desk.ask(question())
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == ["plain: About leave?"]
+
+
+# --- age and death --------------------------------------------------------------------------------------------------
 
 
 async def test_a_question_that_is_too_old_gets_an_apology(office: Office) -> None:

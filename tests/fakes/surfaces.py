@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bots.delivery import Growing, Note, Said
+    from bots.whispering import Whisper
     from rag.ports import Memory, OnDraft
     from rag.types import Question, Thread
 
@@ -69,6 +70,7 @@ class ScriptedSurface:
         self.said_before: list[Turn] = []
         self.failures: list[tuple[str, DeliveryError]] = []
         self.performed = False
+        self.whispering = False
         self.refused: set[str] = set()  # messages that are refused whenever they come
         self.calls: list[str] = []
 
@@ -91,6 +93,16 @@ class ScriptedSurface:
 
     def growing(self, question: Question, note: Note) -> Growing | None:
         return GrowingText(self, question, note) if self.drafts else None
+
+    def whisper(self, question: Question) -> Whisper | None:
+        """Where a test says that nothing can be found again."""
+        if not self.whispering:
+            return None
+
+        async def say(message: str, *, again: bool) -> None:
+            await self.post(question, f"again: {message}" if again else message, Part(0, 0))
+
+        return say
 
     def forms(self, question: Question, said: Said) -> list[list[str]]:
         text = said.text if isinstance(said, Notice) else render(said)

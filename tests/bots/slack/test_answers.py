@@ -10,6 +10,7 @@ import pytest
 from bots.desk import DeskSettings
 from config.tables import Logging
 from rag.errors import ModelUnavailable
+from storage.schema import questions
 
 if TYPE_CHECKING:
     from tests.bots.slack.running import Bot
@@ -207,6 +208,34 @@ async def test_a_private_question_is_acknowledged_at_once_and_its_answer_stays_p
 
     assert not given.refused
     assert bot.core.asked == ["what is <b>?"]
+
+
+async def test_a_private_answer_is_not_shown_again_after_a_crash(slack: FakeSlack, bot: Bot) -> None:
+    async with bot.running():
+        given = slack.workspace.person("Ana").commands("/ask", "how?")
+        await given.answered(2)
+        await slack.settles()
+    undone = questions.update().values(state="answered")
+    await bot.database.write(lambda connection: connection.execute(undone))
+    async with bot.running():
+        async with asyncio.timeout(10):
+            while await bot.inbox.unfinished(["slack"]):  # noqa: ASYNC110 - what stands in the database
+                await asyncio.sleep(0.05)
+        await slack.settles()
+
+    assert [one.shown.splitlines()[0] for one in given.responses] == ["Looking in the documents …", "About how?"]
+
+
+async def test_a_private_answer_whose_taking_is_unknown_is_shown_again_and_says_so(slack: FakeSlack, bot: Bot) -> None:
+    async with bot.running():
+        slack.fails("response_url", status=500, performed=True)
+        given = slack.workspace.person("Ana").commands("/ask", "how?")
+        answer = await given.answered(3)
+        await slack.settles()
+
+    remark, text, *_ = answer.shown.splitlines()
+    assert (remark, text) == ("You may have seen this already: I was interrupted while I said it.", "About how?")
+    assert bot.core.asked == ["how?"]
 
 
 async def test_the_answer_goes_to_the_thread_that_was_asked_in(slack: FakeSlack, bot: Bot) -> None:

@@ -45,6 +45,8 @@ class Responses:
             return web.Response(status=404, text="used_url")
         fault = self.slack.faults.take("response_url")
         if fault is not None:
+            if fault.performed:
+                self._show(address, await request.json())
             return web.Response(status=fault.status if fault.status >= 400 else 500, text=fault.error)
         address.used += 1
         try:
