@@ -90,6 +90,7 @@ class Answering:
                     base=question.base,
                 )
         except StoreError as error:
+            log.warning("question %s: the database failed while it was answered: %s", question.id, error)
             # somebody may have answered it meanwhile, whom we had taken for dead
             stored = await self._inbox.answer(question.id)
             return Outcome(stored, "delivered") if stored else Outcome(Notice(apology(error, text)), "failed", str(error))

@@ -21,15 +21,15 @@ def pieces(text: str, limit: int) -> list[str]:
     found: list[str] = []
     rest, opening = text.strip("\n"), ""
     while True:
-        rest, head = _without_hollow(rest, opening), _reopened(opening, limit)
-        if len(head) + len(rest) + len(_closing(_state(rest, opening))) <= limit:
-            found.append(f"{head}{rest}{_closing(_state(rest, opening))}")
+        rest, head = _without_hollow(rest, opening), reopened(opening, limit)
+        if len(head) + len(rest) + len(closing(left_open(rest, opening))) <= limit:
+            found.append(f"{head}{rest}{closing(left_open(rest, opening))}")
             return found
         room = limit - len(head) - _reserve(rest, opening)
-        at = _cut(rest, room, opening)
+        at = cut(rest, room, opening)
         part, rest = rest[:at].rstrip(), rest[at:]
-        opening = _state(part, opening)
-        found.append(f"{head}{part}{_closing(opening)}")
+        opening = left_open(part, opening)
+        found.append(f"{head}{part}{closing(opening)}")
 
 
 def _without_hollow(rest: str, opening: str) -> str:
@@ -37,7 +37,7 @@ def _without_hollow(rest: str, opening: str) -> str:
     return rest.removeprefix("\n") if opening else rest.lstrip("\n ")
 
 
-def _state(text: str, opening: str) -> str:
+def left_open(text: str, opening: str) -> str:
     """The line that opened the block of code which is still open at the end of the text; "" where none is."""
     for match in _FENCE.finditer(text):
         marker, rest = match[2], match[3].strip()
@@ -52,11 +52,12 @@ def _marker(opening: str) -> str:
     return opening[: len(opening) - len(opening.lstrip(opening[0]))]
 
 
-def _closing(opening: str) -> str:
+def closing(opening: str) -> str:
+    """What ends that block of code."""
     return f"\n{_marker(opening)}" if opening else ""
 
 
-def _reopened(opening: str, limit: int) -> str:
+def reopened(opening: str, limit: int) -> str:
     """The opening line once more, without what it says of the language where that takes too much room."""
     if not opening:
         return ""
@@ -69,16 +70,17 @@ def _reserve(rest: str, opening: str) -> int:
     return max([len(_marker(opening)) if opening else 0, *markers]) + 1 if markers or opening else 0
 
 
-def _cut(rest: str, room: int, opening: str) -> int:
-    """Where to cut: before a block of code that fits whole into the next piece, else behind a paragraph, a line, a
-    sentence, a word, in this order; somewhere in a word where it is all one."""
+def cut(rest: str, room: int, opening: str) -> int:
+    """Where to cut a text that is longer than the room, the block of code `opening` being open at its start: before a block
+    that fits whole into the next piece, else behind a paragraph, a line, a sentence, a word, in this order; somewhere in a
+    word where it is all one."""
     block = _block_over(rest, room, opening)
     if block is not None and block > room // 4:
         return block
     for end, least in ((_ends(rest, "\n\n", room), room // 2), (_ends(rest, "\n", room), room // 3)):
         if end > least:
             return end
-    if not _state(rest[:room], opening):
+    if not left_open(rest[:room], opening):
         sentence = max(
             (match.end() for match in _SENTENCE.finditer(rest, 0, room) if not _within_link(rest, match.end())), default=0
         )

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from bots.delivery import Notice, Part
+from bots.pieces import closing, cut, left_open, reopened
 from bots.slack import render
 from bots.slack.limits import MARKDOWN, SUM
 from bots.slack.markdown import shown
+from bots.slack.places import ReplyTo
 from bots.slack.web import called, refused_with
 from rag.code_spans import code_spans
 from rag.errors import DeliveryError, PostLater, PostRefused
 from rag.types import Post
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bots.delivery import Note, Said
     from bots.pacing import Pace
     from bots.slack.actions import Buttons
-    from bots.slack.places import ReplyTo
     from bots.slack.web import Workspace
     from rag.types import Question
 
 EVENT = "footnote_answer"
 LONG, OLD = 7_000, 200.0  # characters and seconds from which on a new message begins at the next end of a line
+ROOM = MARKDOWN - 200  # characters of a message, with room to close a block of code
 OLDEST = 270.0  # seconds: Slack ends a stream after five minutes
 ENDED = "message_not_in_streaming_state"
 
@@ -36,18 +39,28 @@ def metadata(question: str, part: Part) -> dict[str, Any]:
 class Stream:
     """`starts` and `appends` are what Slack lets a workspace do in a minute."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a stream is made of
-        self, workspace: Workspace, question: Question, reply_to: ReplyTo, note: Note, buttons: Buttons, starts: Pace, appends: Pace
+    def __init__(  # noqa: PLR0913 - what a stream is made of
+        self,
+        workspace: Workspace,
+        question: Question,
+        note: Note,
+        *,
+        buttons: Buttons,
+        starts: Pace,
+        appends: Pace,
+        now: Callable[[], float],
     ) -> None:
         self._workspace = workspace
         self._question = question
-        self._reply_to = reply_to
+        self._reply_to = ReplyTo.of(question)
         self._note = note
         self._buttons = buttons
         self._starts = starts
         self._appends = appends
+        self._now = now
         self._sent = ""  # all that is shown, in all messages
         self._from = 0  # where in it the newest message begins
+        self._opening = ""  # the line of the block of code that the newest message goes on with
         self._message = ""
         self._messages = 0
         self._since = 0.0
@@ -66,8 +79,7 @@ class Stream:
             await self._start(text[len(self._sent) :])
             return
         if (end := self._turning(text)) is not None:
-            await self._append(text[len(self._sent) : end])
-            await self._turn(text[end:])
+            await self._turn(text, end)
         elif self._appends.take():
             await self._append(text[len(self._sent) :])
 
@@ -96,7 +108,8 @@ class Stream:
     async def _start(self, text: str) -> None:
         if not self._starts.take():
             raise PostLater("No more streams may be started in this minute.")
-        reply_to = self._reply_to
+        reply_to, head = self._reply_to, reopened(self._opening, ROOM)
+        text, since = text[: ROOM - len(head)], self._now()
         try:
             answer = await called(
                 self._workspace.client.chat_startStream(
@@ -104,15 +117,15 @@ class Stream:
                     thread_ts=reply_to.thread,
                     recipient_team_id=reply_to.team,
                     recipient_user_id=reply_to.user,
-                    markdown_text=text[:MARKDOWN],
+                    markdown_text=head + text,
                 )
             )
         except PostLater as later:
             self._starts.pause(later.seconds)
             raise
-        self._message, self._since = str(answer["ts"]), time.monotonic()
+        self._message, self._since = str(answer["ts"]), since
         self._messages += 1
-        self._from, self._sent = len(self._sent), self._sent + text[:MARKDOWN]
+        self._from, self._sent = len(self._sent), self._sent + text
         await self._note(Post(self._message, open=True))
 
     async def _append(self, text: str) -> None:
@@ -130,20 +143,30 @@ class Stream:
 
     def _turning(self, text: str) -> int | None:
         """Where a new message begins, if one has to."""
-        age, room = time.monotonic() - self._since, MARKDOWN - (len(self._sent) - self._from)
-        if age > OLDEST or len(text) - len(self._sent) > room:
-            return len(self._sent) + max(text[len(self._sent) : len(self._sent) + room].rfind(" ") + 1, 0)
+        sent, age = len(self._sent), self._now() - self._since
+        room = ROOM - len(self._opening) - (sent - self._from)
+        if age > OLDEST or len(text) - sent > room:
+            room = max(min(room, len(text) - sent), 0)
+            return sent + (cut(text[sent:], room, self._code(sent)) if 0 < room < len(text) - sent else room)
         if age > OLD or len(text) - self._from > LONG:
-            end = text.rfind("\n", len(self._sent)) + 1
+            end = text.rfind("\n", sent) + 1
             if end and not any(start < end < stop for start, stop in code_spans(text[:end] + "\n")):
                 return end
         return None
 
-    async def _turn(self, text: str) -> None:
-        await self._call_stop("", metadata=metadata(self._question.id, Part(self._messages, 0)))
+    def _code(self, end: int, text: str = "") -> str:
+        """The opening line of the block of code that is open at this place of the text."""
+        return left_open((text or self._sent)[self._from : end], self._opening)
+
+    async def _turn(self, text: str, end: int) -> None:
+        """A block of code that is cut is closed, and opened again in the next message."""
+        opening = self._code(end, text)
+        last = f"{text[len(self._sent) : end].rstrip()}{closing(opening)}"
+        await self._call_stop(last, metadata=metadata(self._question.id, Part(self._messages, 0)))
+        self._sent, self._opening = text[:end], opening
         await self._closed()
-        if text:
-            await self._start(text)
+        if rest := text[end:]:
+            await self._start(rest)
 
     async def _stop(self) -> None:
         """Without an answer; one that Slack has ended already is ended."""

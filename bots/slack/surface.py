@@ -22,7 +22,7 @@ from bots.wording import words
 from rag.errors import DeliveryError, PostGone, PostImpossible, PostRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from bots.delivery import Growing, Note, Said
     from bots.slack.history import Reading
@@ -60,6 +60,7 @@ class SlackSurface:
         self._appends: dict[str, Pace] = defaultdict(lambda: Pace(APPENDS))
         self._statuses: OrderedDict[str, Status] = OrderedDict()
         self._streams: set[str] = set()
+        self.now: Callable[[], float] = time.monotonic
 
     @property
     def pace(self) -> float:
@@ -73,9 +74,9 @@ class SlackSurface:
         if reply_to.private:
             return
         async with status.lock:
-            if status.over or time.monotonic() - status.shown < self.status_seconds / 2:
+            if status.over or self.now() - status.shown < self.status_seconds / 2:
                 return
-            status.shown = time.monotonic()
+            status.shown = self.now()
             with suppress(DeliveryError):
                 await self._set_status(question, reply_to, STATUS)
 
@@ -117,15 +118,15 @@ class SlackSurface:
     # --- showing ----------------------------------------------------------------------------------------------------
 
     def growing(self, question: Question, note: Note) -> Growing | None:
-        reply_to = ReplyTo.of(question)
-        return None if reply_to.private else _Opening(self, question, reply_to, note)
+        return None if ReplyTo.of(question).private else _Opening(self, question, note)
 
-    async def stream(self, question: Question, reply_to: ReplyTo, note: Note) -> Stream:
+    async def stream(self, question: Question, note: Note) -> Stream:
         await self._said_something(question)
         workspace = await self._at(question)
         self._streams.add(question.id)
-        team = workspace.id
-        return Stream(workspace, question, reply_to, note, self._buttons(question), self._starts[team], self._appends[team])
+        starts, appends = self._starts[workspace.id], self._appends[workspace.id]
+        buttons = self._buttons(question)
+        return Stream(workspace, question, note, buttons=buttons, starts=starts, appends=appends, now=self.now)
 
     def whisper(self, question: Question) -> Whisper | None:
         """What is asked in private: Slack lets nobody read it back."""
@@ -245,16 +246,15 @@ class SlackSurface:
 class _Opening:
     """A stream that begins with the first draft."""
 
-    def __init__(self, surface: SlackSurface, question: Question, reply_to: ReplyTo, note: Note) -> None:
+    def __init__(self, surface: SlackSurface, question: Question, note: Note) -> None:
         self._surface = surface
         self._question = question
-        self._reply_to = reply_to
         self._note = note
         self._stream: Stream | None = None
 
     async def show(self, draft: str) -> None:
         if self._stream is None:
-            self._stream = await self._surface.stream(self._question, self._reply_to, self._note)
+            self._stream = await self._surface.stream(self._question, self._note)
         await self._stream.show(draft)
 
     async def finish(self, said: Said) -> bool:

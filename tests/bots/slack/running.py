@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from tests.bots.test_administering import BuiltIndex, ScriptedRuns
 from tests.fakes.surfaces import ScriptedCore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from rag.ports import Catalog, Installations, Memory, PassageIndex
     from storage.database import Database
@@ -47,6 +48,7 @@ class Bot:
         self.database = database
         self.installations: Installations | None = None
         self.desk_settings = QUICK
+        self.now: Callable[[], float] = time.monotonic  # the surface's clock
 
     @property
     def keys(self) -> Keys:
@@ -61,6 +63,7 @@ class Bot:
         async with AsyncExitStack() as stack:
             app = await stack.enter_async_context(connected(keys or self.keys, settings, office))
             surface: Any = app.surface
+            surface.now = self.now
             desk = Desk(
                 inbox=self.inbox,
                 memory=self.memory,

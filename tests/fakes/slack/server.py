@@ -225,6 +225,10 @@ class FakeSlack:
             )
             raise AssertionError(f"Waited {seconds} s for {what}. What can be seen:\n{shown}") from None
 
+    async def settled_calls(self) -> None:
+        """Until no call of the Web API is under way."""
+        await self.until(lambda: not self._under_way, what="the end of a call")
+
     async def settles(self, *, seconds: float = 30.0, quiet: float = _QUIET) -> None:
         """Until every event is acknowledged, nothing is being written, and nothing has happened for a moment."""
         loop = asyncio.get_running_loop()
