@@ -14,7 +14,8 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -25,8 +26,10 @@ from sqlalchemy import make_url
 from storage.database import Database
 from storage.schema import metadata
 from tests.postgres_server import PASSWORD
+from tests.sharing import common_folder, shared_server
 from tests.surroundings import GIVEN, required
 
+ROOT = Path(__file__).parents[1]
 KINDS = ["sqlite", "postgresql"]
 
 
@@ -76,42 +79,43 @@ def postgres_with_tables(postgres_server: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """The address of a server in which databases can be made."""
+def postgres_server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
+    """The address of a server in which databases can be made: one for all processes that run tests."""
     if url := GIVEN.get("TEST_DATABASE_URL"):
         yield url
         return
-    programs = _programs()
+    programs = installed_postgres()
     if programs is None:
         missing = "PostgreSQL is not installed (no initdb on PATH or in /usr/lib/postgresql), and there is no TEST_DATABASE_URL"
         if required("postgres"):
             pytest.fail(missing)
         pytest.skip(missing)
-    with _server(programs) as url:
+    with postgres_in(common_folder(tmp_path_factory, worker_id, "postgres"), programs) as url:
         yield url
 
 
 # --- a server -------------------------------------------------------------------------------------------------------
 
 
-def _programs() -> Path | None:
+def installed_postgres() -> Path | None:
     found = [Path(program).resolve().parent for program in [shutil.which("initdb")] if program]
     found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     return next((folder for folder in found if (folder / "initdb").exists() and (folder / "postgres").exists()), None)
 
 
-@contextmanager
-def _server(programs: Path) -> Iterator[str]:
-    folder = tempfile.mkdtemp(prefix="footnote-postgres-")
+def postgres_in(folder: Path, programs: Path) -> AbstractContextManager[str]:
+    """The address of a server for all that name this folder."""
+    return shared_server(folder, partial(_start, programs))
+
+
+def _start(programs: Path, users: Path) -> str:
     port = free_port()
-    command = [sys.executable, str(Path(__file__).with_name("postgres_server.py")), str(programs), folder, str(port), _account()]
-    server = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603
-    try:
-        url = f"postgresql://footnote:{PASSWORD}@127.0.0.1:{port}/postgres"
-        asyncio.run(_until_ready(url, server))
-        yield url
-    finally:
-        server.communicate()
+    folder = tempfile.mkdtemp(prefix="footnote-postgres-")
+    arguments = [str(users), str(programs), folder, str(port), _account()]
+    subprocess.run([sys.executable, "-m", "tests.postgres_server", *arguments], check=True, cwd=ROOT)  # noqa: S603
+    url = f"postgresql://footnote:{PASSWORD}@127.0.0.1:{port}/postgres"
+    asyncio.run(_until_ready(url))
+    return url
 
 
 def _account() -> str:
@@ -129,13 +133,13 @@ def free_port() -> int:
         return port
 
 
-async def _until_ready(url: str, server: "subprocess.Popen[bytes]", seconds: float = 60.0) -> None:
+async def _until_ready(url: str, seconds: float = 60.0) -> None:
     until = time.monotonic() + seconds
-    while server.poll() is None and time.monotonic() < until:
+    while time.monotonic() < until:
         try:
             connection = await asyncpg.connect(url)
         except (OSError, asyncpg.PostgresError):
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.02)
         else:
             await connection.close()
             return

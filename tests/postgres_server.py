@@ -1,14 +1,15 @@
-"""A PostgreSQL server for one test session: `python postgres_server.py BIN FOLDER PORT USER`.
+"""A PostgreSQL server for one run of tests: `python -m tests.postgres_server USERS BIN FOLDER PORT USER`.
 
-It ends with its standard input: when the tests end, however they end, the pipe closes and nothing stays behind.
+It ends when no process uses it any more: when the tests end, however they end, nothing stays behind.
 """
 
-import os
 import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.sharing import go_on_alone, until_unused
 
 PASSWORD = "not-a-secret"  # noqa: S105 - of a server that lives as long as the tests
 OPTIONS = {
@@ -18,48 +19,38 @@ OPTIONS = {
     "full_page_writes": "off",
     "synchronous_commit": "off",
     "shared_buffers": "16MB",
-    "max_connections": "60",
+    "max_connections": "120",
     "autovacuum": "off",  # or plans depend on when it last looked at an empty table
 }
 
 
-def serve(programs: Path, folder: Path, port: str, user: str) -> None:
-    account = user or None
-    if account:
-        shutil.chown(folder, account)
+QUIET = subprocess.DEVNULL
+
+
+def prepare(programs: Path, folder: Path, account: str | None) -> None:
     secret = folder / "password"
     secret.write_text(PASSWORD)
     if account:
+        shutil.chown(folder, account)
         shutil.chown(secret, account)
-    data = folder / "data"
-    initdb: list[str | Path] = [
-        programs / "initdb",
-        "-D",
-        data,
-        "-U",
-        "footnote",
-        "-A",
-        "scram-sha-256",
-        "--pwfile",
-        secret,
-        "-E",
-        "UTF8",
-        "-N",
-    ]
-    quiet = subprocess.DEVNULL
-    subprocess.run(initdb, check=True, user=account, cwd=folder, stdin=quiet, stdout=quiet)  # noqa: S603
+    who: list[str | Path] = ["-U", "footnote", "-A", "scram-sha-256", "--pwfile", secret]
+    initdb: list[str | Path] = [programs / "initdb", "-D", folder / "data", *who, "-E", "UTF8", "-N"]
+    subprocess.run(initdb, check=True, user=account, cwd=folder, stdin=QUIET, stdout=QUIET)  # noqa: S603
+
+
+def serve(users: Path, programs: Path, folder: Path, port: str, account: str | None) -> None:
     options = [part for name, value in OPTIONS.items() for part in ("-c", f"{name}={value}")]
-    server = subprocess.Popen(  # noqa: S603
-        [programs / "postgres", "-D", data, "-p", port, *options], user=account, cwd=folder, stdin=quiet, stdout=quiet, stderr=quiet
-    )
-    try:
-        sys.stdin.read()
-    finally:
-        server.send_signal(signal.SIGQUIT)  # at once, without tidying up
-        server.wait()
-        shutil.rmtree(folder, ignore_errors=True)
+    command: list[str | Path] = [programs / "postgres", "-D", folder / "data", "-p", port, *options]
+    server = subprocess.Popen(command, user=account, cwd=folder, stdin=QUIET, stdout=QUIET, stderr=QUIET)  # noqa: S603
+    last = until_unused(users)
+    server.send_signal(signal.SIGQUIT)  # at once, without tidying up
+    server.wait()
+    shutil.rmtree(folder, ignore_errors=True)
+    last.close()
 
 
 if __name__ == "__main__":
-    os.setsid()  # Ctrl-C ends the tests, and their end ends this
-    serve(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], sys.argv[4])
+    place, user = (Path(sys.argv[2]), Path(sys.argv[3])), sys.argv[5] or None
+    prepare(*place, user)
+    go_on_alone()
+    serve(Path(sys.argv[1]), *place, sys.argv[4], user)

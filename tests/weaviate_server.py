@@ -1,7 +1,8 @@
-"""A Weaviate server for one test session: `python weaviate_server.py PROGRAM FOLDER PORT GRPC OTHERS`.
+"""A Weaviate server for tests: `python -m tests.weaviate_server USERS PROGRAM FOLDER PORT GRPC OTHERS`.
 
-It ends with its standard input: when the tests end, however they end, the pipe closes and nothing stays behind.
-`stop` and `start`, each on a line of its own, do that; each is answered with `done`.
+One for a run of tests ends when no process uses it any more. One for a single test (USERS is empty) ends with its
+standard input; `stop` and `start`, each on a line of its own, do that; each is answered with `done`. When the tests end,
+however they end, nothing stays behind.
 """
 
 import os
@@ -9,6 +10,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+from tests.sharing import go_on_alone, until_unused
 
 
 class Server:
@@ -51,7 +54,17 @@ class Server:
             self._running = None
 
 
-def serve(server: Server, folder: Path) -> None:
+def serve_all(server: Server, folder: Path, users: Path) -> None:
+    go_on_alone()
+    server.start()
+    last = until_unused(users)
+    server.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+    last.close()
+
+
+def serve_one(server: Server, folder: Path) -> None:
+    os.setsid()  # Ctrl-C ends the tests, and their end ends this
     server.start()
     try:
         for line in sys.stdin:
@@ -63,6 +76,9 @@ def serve(server: Server, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    os.setsid()  # Ctrl-C ends the tests, and their end ends this
-    place = Path(sys.argv[2])
-    serve(Server(sys.argv[1], place, sys.argv[3], sys.argv[4], sys.argv[5:]), place)
+    place = Path(sys.argv[3])
+    made = Server(sys.argv[2], place, sys.argv[4], sys.argv[5], sys.argv[6:])
+    if sys.argv[1]:
+        serve_all(made, place, Path(sys.argv[1]))
+    else:
+        serve_one(made, place)

@@ -23,7 +23,8 @@ import weaviate
 
 from storage.weaviate_index import WeaviateSettings
 from storage.weaviate_index.address import grpc_host, rest_host
-from tests.databases import free_port
+from tests.databases import ROOT, free_port
+from tests.sharing import common_folder, shared_server
 from tests.surroundings import GIVEN, required
 
 PROGRAM = "weaviate"
@@ -52,8 +53,8 @@ class OwnServer:
 
 
 @pytest.fixture(scope="session")
-def weaviate_server() -> Iterator[WeaviateSettings]:
-    """Where a server answers."""
+def weaviate_server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[WeaviateSettings]:
+    """Where a server answers: one for all processes that run tests."""
     url = GIVEN.get("WEAVIATE_URL", "")
     given = WeaviateSettings(url, GIVEN.get("WEAVIATE_GRPC_URL", ""), GIVEN.get("WEAVIATE_API_KEY", ""))
     if url and answers(url):
@@ -61,8 +62,9 @@ def weaviate_server() -> Iterator[WeaviateSettings]:
         return
     if shutil.which(PROGRAM) is None:
         absent("Weaviate: nothing answers at WEAVIATE_URL, and there is no `weaviate` program on PATH")
-    with own_server() as server:
-        yield server.settings
+    with shared_server(common_folder(tmp_path_factory, worker_id, "weaviate"), _start) as addresses:
+        url, grpc_url = addresses.split()
+        yield WeaviateSettings(url, grpc_url)
 
 
 @pytest.fixture
@@ -81,20 +83,31 @@ def absent(what: str) -> None:
 
 @contextmanager
 def own_server() -> Iterator[OwnServer]:
-    program = shutil.which(PROGRAM)
-    if program is None:
+    if shutil.which(PROGRAM) is None:
         absent("Weaviate: there is no `weaviate` program on PATH")
-    folder = tempfile.mkdtemp(prefix="footnote-weaviate-")
-    ports = [str(free_port()) for _ in range(6)]
-    script = str(Path(__file__).with_name("weaviate_server.py"))
-    command = [sys.executable, script, str(program), folder, *ports]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    settings, command = _command("")
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)  # noqa: S603
     try:
-        settings = WeaviateSettings(f"http://127.0.0.1:{ports[0]}", f"127.0.0.1:{ports[1]}")
         until_ready(settings.url)
         yield OwnServer(settings, process)
     finally:
         process.communicate()
+
+
+def _start(users: Path) -> str:
+    settings, command = _command(str(users))
+    subprocess.run(command, cwd=ROOT, check=True)  # noqa: S603
+    until_ready(settings.url)
+    return f"{settings.url} {settings.grpc_url}"
+
+
+def _command(users: str) -> tuple[WeaviateSettings, list[str]]:
+    """Where a server will answer, and how it is started."""
+    ports = [str(free_port()) for _ in range(6)]
+    folder = tempfile.mkdtemp(prefix="footnote-weaviate-")
+    command = [sys.executable, "-m", "tests.weaviate_server", users, str(shutil.which(PROGRAM)), folder, *ports]
+    return WeaviateSettings(f"http://127.0.0.1:{ports[0]}", f"127.0.0.1:{ports[1]}"), command
 
 
 def until_ready(url: str, seconds: float = 90.0) -> None:

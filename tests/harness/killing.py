@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import AsyncExitStack, ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -27,12 +27,13 @@ from sqlalchemy import select
 
 from storage.database import Database
 from storage.schema import questions
-from tests.databases import _programs, _server
+from tests.databases import installed_postgres, postgres_in
 from tests.harness.judging import Evidence, Seen, Verdict, calls_in, judge
 from tests.harness.worker import Orders, answer_to, work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 120.0  # for a process to connect, on a machine that has other things to do
@@ -222,13 +223,11 @@ async def killing(plan: Plan, folder: Path) -> Outcome:
         return await Run(plan, world, database, folder).go()
 
 
-@contextmanager
-def temporary_postgresql() -> Iterator[str]:
-    programs = _programs()
+def temporary_postgresql(folder: Path) -> AbstractContextManager[str]:
+    programs = installed_postgres()
     if programs is None:
         raise SystemExit("PostgreSQL is not installed: give an address.")
-    with _server(programs) as url:
-        yield url
+    return postgres_in(folder, programs)
 
 
 def main() -> None:
@@ -241,7 +240,7 @@ def main() -> None:
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="footnote-killing-"))
         if given["database"] == "postgresql":
-            given["database"] = stack.enter_context(temporary_postgresql())
+            given["database"] = stack.enter_context(temporary_postgresql(Path(folder)))
         given["database"] = given["database"] or f"sqlite:///{folder}/footnote.db"
         outcome = asyncio.run(killing(Plan(**given), Path(folder)))
         print(outcome)  # noqa: T201 - what it is for

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.journeys.terminal import ROOT, Terminal
+from tests.sharing import common_folder, one_at_a_time
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def docs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Terminal:
     """A folder with a copy of the documentation, indexed; the same one for all processes that run tests."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "stranger"
-    with folder.with_suffix(".lock").open("w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    common = common_folder(tmp_path_factory, worker_id, "journeys")
+    folder = common / "stranger"
+    with one_at_a_time(common):
         if not (folder / "prepared").exists():
             prepare(folder)
     return Terminal(folder)
