@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from rag.languages import detect, script
 from rag.lexical import content_words, is_stop, words
-from rag.questions import POINTERS, asks_in_words, points_back
+from rag.naming import is_unspaced, named, names, telling_words
+from rag.questions import POINTERS, asks_in_words, goes_on, only_points, points_back
 from rag.types import Lookup
 
 if TYPE_CHECKING:
@@ -27,19 +27,15 @@ _TELL_LANGUAGE: Final = 2  # small words
 _TURN_READ: Final = 1000  # characters of an earlier question
 _ANSWER_READ: Final = 4000
 _LONGEST_TOLD: Final = 12  # letters: a longer word is no rarer
-_WORD: Final = re.compile(r"[^\W_](?:[\w'’.\-/]*[^\W_])?")
-_UNSPACED: Final = frozenset(("han", "kana", "thai", "lao", "khmer", "myanmar"))
-_JAPANESE: Final = re.compile(
-    "[\u30a1-\u30fa\u30fc]{2,}|[\u3005\u3400-\u4dbf\u4e00-\u9fff]{2,}"
-)  # words stand in these, endings in the third
 _LETTERS_OF_ONE: Final = 2.5  # what one character of theirs is worth
-_SEGMENT: Final = 8  # characters of an unspaced text that count as one word, at most
 
 
 def expanded(question: str, history: Sequence[Turn]) -> Lookup:
     """The follow-up with words of the conversation. Its own weigh most, so that a change of topic is not dragged back."""
     earlier = [turn.text[:_TURN_READ] for turn in reversed(history) if turn.role == "user"][:USER_TURNS]
     answer = next((turn.text[:_ANSWER_READ] for turn in reversed(history) if turn.role == "assistant"), "")
+    if replaced := _replaced(question, earlier):
+        earlier, answer = [text.replace(replaced, " ") for text in earlier], ""
     told = salient(answer)
     lexical = [(question, OWN_WEIGHT), *((text, 1) for text in earlier)]
     if told:
@@ -52,6 +48,23 @@ def expanded(question: str, history: Sequence[Turn]) -> Lookup:
     # .784 -> .793 -> .801, after a change of topic .697 -> .749 -> .814. Six words instead of nine: .802 and .841.
     dense = f"{question} {question}{remark}" if added else question
     return Lookup(question + remark, tuple(lexical), dense, "expanded", {"added": added})
+
+
+def _replaced(question: str, earlier: Sequence[str]) -> str:
+    """The name in the questions before in whose place the follow-up puts one of its own: of Slack nothing is asked any more once
+    "How do I rotate the token in Slack?" is followed by "and in Discord?". Of several, the one after the same word; "" for none.
+    """
+    own = [word for word in telling_words(question) if not all(map(only_points, words(word)))]
+    new = named(question) if goes_on(question) else []
+    if not new or {word for name in new for word in name.text.split()} != set(own):
+        return ""
+    for text in earlier:
+        old = [name for name in named(text) if name.shape == new[0].shape]
+        if len(old) > 1:
+            old = [name for name in old if name.after == new[0].after]
+        if old:
+            return "" if len(old) > 1 or old[0].text in own else old[0].text
+    return ""
 
 
 def stands_alone(question: str, history: Sequence[Turn]) -> bool:
@@ -68,7 +81,7 @@ def stands_alone(question: str, history: Sequence[Turn]) -> bool:
     said = {word for turn in history for word in words(turn.text[:_ANSWER_READ])}
     if own and asks_in_words(question) and all(said.isdisjoint(words(word)) for word in own):
         return True
-    if len(own) >= _FEWEST and any(said.isdisjoint(words(word)) for word in _names(question, own)):
+    if len(own) >= _FEWEST and any(said.isdisjoint(words(word)) for word in names(question) if word in own):
         return True
     return len(own) >= _ENOUGH and sum(not said.isdisjoint(words(word)) for word in own) <= 1
 
@@ -91,44 +104,9 @@ def _told(text: str, language: str, other: str) -> int:
     return sum(is_stop(word, language) and not is_stop(word, other) for word in words(text))
 
 
-def _names(question: str, own: Sequence[str]) -> Iterator[str]:
-    """Those of its words that name one thing: `max_connections`, PostgreSQL, Mongolia; in Chinese, what is written in Latin."""
-    unspaced, nouns_are_capital = script(question) in _UNSPACED, detect(question) == "de"
-    for word in own:
-        inner = word[1:]
-        is_code = any(c.isdigit() or c in "_." for c in inner) or any(c.isupper() for c in inner)
-        is_capital = word[0].isupper() and not nouns_are_capital and not question.lstrip("¿¡\"'«“(").startswith(word)
-        if is_code or is_capital or (unspaced and not _is_unspaced(word)):
-            yield word
-
-
 def salient(text: str) -> list[str]:
     """The words of a text that say most about its subject, best first: the long ones, which are rare in any language."""
     return sorted(_distinct(telling_words(text)), key=lambda word: -min(_letters(word), _LONGEST_TOLD))
-
-
-def telling_words(text: str) -> Iterator[str]:
-    """The words of a text as it writes them, in order, without stop words; of Chinese and the like, what stands between those."""
-    language = detect(text)
-    for word in _WORD.findall(text):
-        if _is_unspaced(word):
-            yield from _JAPANESE.findall(word) if language == "ja" else _segments(content_words(word, language))
-        elif len(word) > 1 and not is_stop(word, language):
-            yield word
-
-
-def _segments(pairs: Iterable[str]) -> Iterator[str]:
-    """Overlapping pairs of characters, joined again."""
-    segment = ""
-    for pair in pairs:
-        if segment and segment[-1] == pair[0] and len(segment) < _SEGMENT:
-            segment += pair[1:]
-        else:
-            if segment:
-                yield segment
-            segment = pair
-    if segment:
-        yield segment
 
 
 def _new(found: Iterable[str], known: set[str], most: int) -> list[str]:
@@ -143,9 +121,5 @@ def _distinct(found: Iterable[str]) -> Iterator[str]:
             yield word
 
 
-def _is_unspaced(word: str) -> bool:
-    return not word.isascii() and script(word) in _UNSPACED
-
-
 def _letters(word: str) -> float:
-    return len(word) * (_LETTERS_OF_ONE if _is_unspaced(word) else 1)
+    return len(word) * (_LETTERS_OF_ONE if is_unspaced(word) else 1)

@@ -95,14 +95,21 @@ darauf это этот эта эти тот та те он она они его 
 _BACK_UNSPACED: Final = re.compile(
     r"[这\u9019那它他她其該该此]|呢[?？]?\s*$|それ|これ|あれ|その|この|あの|彼|はどう(?:です|でしょう)?か?[?？]?\s*$|그것|이것|그건|이건|저것"
 )
+_GOES_ON_UNSPACED: Final = re.compile(r"呢[?？]?\s*$|はどう(?:です|でしょう)?か?[?？]?\s*$|는요[?？]?\s*$|은요[?？]?\s*$")
 _ELLIPTIC: Final = re.compile(
-    r"\W*(?:and|but|or|so|then|also|what about|how about|e|y|et|und|oder|а|и|e se|y si|et si)\b", re.IGNORECASE
+    r"\W*(?:(?:and|but|or|so|then|also|what about|how about|e|y|et|und|oder|а|и|e se|y si|et si)\b\W*)+", re.IGNORECASE
 )
 
 
 def points_back(text: str) -> bool:
     """Whether it names something by what was said before, or leaves it out."""
     return bool(_BACK_UNSPACED.search(text) or _ELLIPTIC.match(text)) or not _BACK.isdisjoint(words(text))
+
+
+def goes_on(text: str) -> bool:
+    """Whether it only puts something new into the question before: "and in Discord?", "那 Discord 呢？"."""
+    opening = _ELLIPTIC.match(text)
+    return bool(_GOES_ON_UNSPACED.search(text)) or (opening is not None and not asks_in_words(text[opening.end() :]))
 
 
 def only_asks_for_more(text: str) -> bool:

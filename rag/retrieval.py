@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rag.coverage import Word
+from rag.coverage import NAME, Word
 from rag.errors import ModelError
 from rag.expansion import Direction, expand
 from rag.fusion import Fused, Ranked, Searched, fuse
 from rag.lexical import is_foreign, question_words
+from rag.lexical import words as folded
+from rag.naming import names
 from rag.questions import only_points
 from rag.relevance import blended, by_standing, relevance_of
 from rag.selection import Fold, within_budget
@@ -222,7 +224,8 @@ def _weighed(lookup: Lookup, languages: Sequence[str]) -> list[Word]:
             weights[forms] = weights.get(forms, 0) + weight
             if at == 0 and (len(lookup.lexical) == 1 or not only_points(forms[0])):
                 own.add(forms)
-    return [Word(forms, weight, forms in own) for forms, weight in weights.items()]
+    named = {word for name in names(lookup.lexical[0][0]) for word in folded(name)}
+    return [Word(forms, weight, forms in own, NAME if forms[0] in named else 1.0) for forms, weight in weights.items()]
 
 
 def _match(ranked: Ranked, passage: Passage, trust: float, *, blind: bool) -> Match:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rag.coverage import Word, covered, parts_of
+from rag.coverage import NAME, Word, covered, parts_of
 from rag.types import Candidate
 
 
@@ -47,6 +47,13 @@ def test_without_an_embedder_all_candidates_tell() -> None:
     common, rare = asked(words("server", "vault"), *[candidate("server", near=False)] * 8, candidate("vault", near=False))[7:]
 
     assert rare > common
+
+
+def test_a_passage_without_the_name_that_was_asked_about_holds_less_than_one_without_another_word() -> None:
+    question = [Word(("teams",), 1, size=NAME), Word(("work",), 1)]
+    with_name, without = asked(question, candidate("teams"), candidate("work"))
+
+    assert with_name > without
 
 
 def test_of_more_words_that_are_all_found_more_was_asked_and_it_is_never_all() -> None:

@@ -1,0 +1,79 @@
+"""The words of a text that tell what it is about, and those among them that name one thing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rag.languages import detect, script
+from rag.lexical import content_words, is_stop, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_WORD: Final = re.compile(r"[^\W_](?:[\w'’.\-/]*[^\W_])?")
+_CODE: Final = re.compile(r"[\d_.]")
+_UNSPACED: Final = frozenset(("han", "kana", "thai", "lao", "khmer", "myanmar"))
+_JAPANESE: Final = re.compile(
+    "[\u30a1-\u30fa\u30fc]{2,}|[\u3005\u3400-\u4dbf\u4e00-\u9fff]{2,}"
+)  # words stand in these, endings in the third
+_SEGMENT: Final = 8  # characters of an unspaced text that count as one word, at most
+
+
+def telling_words(text: str) -> Iterator[str]:
+    """The words of a text as it writes them, in order, without stop words; of Chinese and the like, what stands between those."""
+    language = detect(text)
+    for word in _WORD.findall(text):
+        if is_unspaced(word):
+            yield from _JAPANESE.findall(word) if language == "ja" else _segments(content_words(word, language))
+        elif len(word) > 1 and not is_stop(word, language):
+            yield word
+
+
+def _segments(pairs: Iterable[str]) -> Iterator[str]:
+    """Overlapping pairs of characters, joined again."""
+    segment = ""
+    for pair in pairs:
+        if segment and segment[-1] == pair[0] and len(segment) < _SEGMENT:
+            segment += pair[1:]
+        else:
+            if segment:
+                yield segment
+            segment = pair
+    if segment:
+        yield segment
+
+
+def names(question: str) -> Iterator[str]:
+    """Those of its words that name one thing: `max_connections`, PostgreSQL, Mongolia; in Chinese, what is written in Latin."""
+    unspaced, nouns_are_capital = script(question) in _UNSPACED, detect(question) == "de"
+    for word in telling_words(question):
+        inner = word[1:]
+        is_code = any(c.isdigit() or c in "_." for c in inner) or any(c.isupper() for c in inner)
+        is_capital = word[0].isupper() and not nouns_are_capital and not question.lstrip("¿¡\"'«“(").startswith(word)
+        if is_code or is_capital or (unspaced and not is_unspaced(word)):
+            yield word
+
+
+class Name(NamedTuple):
+    """Words that follow each other and name one thing, of what kind they look, and the word before them."""
+
+    text: str
+    shape: str
+    after: str
+
+
+def named(text: str) -> list[Name]:
+    found: list[Name] = []
+    for name in names(text):
+        before = text[: text.find(name)].rstrip()
+        shape = "number" if name.isdecimal() else "code" if _CODE.search(name) else "name"
+        if found and found[-1].shape == shape and before.endswith(found[-1].text):
+            found[-1] = found[-1]._replace(text=f"{found[-1].text} {name}")
+        else:
+            found.append(Name(name, shape, (words(before) or [""])[-1]))
+    return found
+
+
+def is_unspaced(word: str) -> bool:
+    return not word.isascii() and script(word) in _UNSPACED
