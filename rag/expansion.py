@@ -22,12 +22,13 @@ _FARTHEST = 8  # how many neighbours on a side are fetched at first
 
 
 class _Grown(NamedTuple):
-    """Passages `first` to `last` of a document around one hit; `unknown` ones would have been looked at next."""
+    """Passages `first` to `last` of a document around one hit; `unknown` ones would have been looked at next, in `room`."""
 
     hit: Match
     first: int
     last: int
     unknown: tuple[int, ...]
+    room: int
 
 
 class _Document:
@@ -38,24 +39,24 @@ class _Document:
         self._steps = steps
         self._size = size
         self._wanted = [_in_reach(hit.passage, steps, size) for hit in hits]
-        self._longest = size - min([len(hit.passage.text) for hit in hits]) - 1  # what fits beside the shortest
+        self._rooms = tuple([(hit.passage.ordinal, size - len(hit.passage.text)) for hit in hits])
         self.base = hits[0].passage.base
         self.known: dict[int, Passage | None] = {hit.passage.ordinal: hit.passage for hit in hits}
         self.grown: list[_Grown] = []
 
     def stretches(self) -> list[Stretch]:
-        """Both sides of a hit at once: reading it again costs less than a second stretch."""
+        """Both sides of a hit at once."""
         wanted = _merged(self._wanted)
-        held = frozenset(self.known)
         self.known = dict.fromkeys(chain.from_iterable(wanted)) | self.known
-        return [Stretch(self._hits[0].passage.document, each.start, each.stop - 1, held, self._longest) for each in wanted]
+        return [Stretch(self._hits[0].passage.document, each.start, each.stop - 1, self._rooms) for each in wanted]
 
     def grow(self) -> bool:
         """As far as the passages that are known reach; whether more must be known."""
         self.grown = [_grow(hit, self.known, self._steps, self._size) for hit in self._hits]
-        ends = [at for each in self.grown for at in each.unknown]
-        self._wanted = [_around(at, self._steps, _FARTHEST - 1) for at in ends]
-        return bool(ends)
+        growing = [each for each in self.grown if each.unknown]
+        self._wanted = [_around(at, self._steps, _FARTHEST - 1) for each in growing for at in each.unknown]
+        self._rooms = tuple([(at, each.room) for each in growing for at in (each.first, each.last)])
+        return bool(growing)
 
 
 async def expand(index: PassageIndex, matches: Sequence[Match], direction: Direction, size: int) -> list[Match]:
@@ -140,7 +141,7 @@ def _grow(hit: Match, known: dict[int, Passage | None], steps: Sequence[int], si
                 continue
             ends[step] = at
             room -= len(neighbour.text) + 1
-    return _Grown(hit, ends[-1], ends[1], tuple(unknown))
+    return _Grown(hit, ends[-1], ends[1], tuple(unknown), room)
 
 
 def _merged(wanted: Sequence[range]) -> list[range]:

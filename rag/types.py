@@ -210,14 +210,15 @@ class Search:
 class Stretch(NamedTuple):
     """Passages of one document, from the ordinal `first` to `last`, both included.
 
-    Those of the ordinals in `held`, and those whose text is longer than `longest` characters, may be left out.
+    Where `rooms` names ordinals, each with a number of characters, passages are wanted to grow on either side of these, which
+    need not be told again. What does not fit beside one of them, with all that lies between, into fewer characters may be left
+    out.
     """
 
     document: str
     first: int
     last: int
-    held: frozenset[int] = frozenset()
-    longest: int = 1 << 62
+    rooms: tuple[tuple[int, int], ...] = ()
 
 
 class Candidate(NamedTuple):

@@ -39,6 +39,7 @@ FILES = (
 )
 SEPARATOR = "\0"
 GIVEN_BACK_AFTER = 500  # passages read: the system keeps what was read, but no longer counts it as this process's
+_RECENT = 5_000  # passages
 SMALL = 64 << 20  # bytes: what may be counted as it likes
 
 
@@ -134,17 +135,25 @@ class PassageList:
         self._document_keys = _numbers(folder / "documents.u4", "<u4")
         self._document_rows = mapped(folder / "documents.i4", "<i4").reshape(-1, 2)
         self._read = 0
+        self._recent: dict[str, int] = {}  # where those lie that were just found: they are about to be asked for
         self._is_large = len(self._texts) > SMALL
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         starts, ends = self._id_places[rows].tolist(), self._id_places[rows + 1].tolist()
-        return [self._ids[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+        names = [self._ids[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+        if len(self._recent) > _RECENT:
+            self._recent = {}
+        self._recent.update(zip(names, rows.tolist(), strict=True))
+        return names
 
     def named(self, ids: Sequence[str]) -> list[Passage] | None:
         """In the order asked for; None where one of them is not here."""
         found = []
-        for name in map(well_formed, ids):
-            if (passage := self._named(name)) is None:
+        recent = self._recent
+        for name in ids:
+            row = recent.get(name)
+            passage = self._named(well_formed(name)) if row is None else self.passage(row)
+            if passage is None:
                 return None
             found.append(passage)
         return found
@@ -157,11 +166,8 @@ class PassageList:
             places = self._numbers[start : start + count, _ORDINAL]
             low, high = np.searchsorted(places, (stretch.first, stretch.last + 1)).tolist()
             wanted = self._numbers[start + low : start + high, _LENGTH : _ORDINAL + 1].tolist()
-            found = [
-                self.passage(row)
-                for row, (length, ordinal) in enumerate(wanted, start + low)
-                if length <= stretch.longest and ordinal not in stretch.held
-            ]
+            rows = _fitting(wanted, stretch.rooms) if stretch.rooms else range(len(wanted))
+            found = [self.passage(start + low + row) for row in rows]
             if found and found[0].document == name:
                 return found
         return []
@@ -200,6 +206,22 @@ class PassageList:
         self._read += 1
         if self._read % GIVEN_BACK_AFTER == 0 and isinstance(self._texts, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             self._texts.madvise(mmap.MADV_DONTNEED)
+
+
+def _fitting(places: Sequence[tuple[int, int]], rooms: Sequence[tuple[int, int]]) -> list[int]:
+    """Which of some passages, each with its length and its ordinal, fit beside one that has room, what lies between included."""
+    at = {ordinal: row for row, (_, ordinal) in enumerate(places)}
+    found: set[int] = set()
+    for ordinal, room in rooms:
+        if (here := at.get(ordinal)) is not None:
+            for beside in (range(here + 1, len(places)), range(here - 1, -1, -1)):
+                left = room
+                for row in beside:
+                    if (length := places[row][0]) >= left:
+                        break
+                    found.add(row)
+                    left -= length
+    return sorted(found.difference([at.get(ordinal) for ordinal, _ in rooms]))
 
 
 def _numbers(path: Path, kind: str) -> Sequence[int]:

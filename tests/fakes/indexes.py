@@ -58,8 +58,16 @@ class MemoryIndex:
 
     async def neighbours(self, base: str, stretches: Sequence[Stretch]) -> list[list[Passage]]:
         self.neighbour_calls.append((base, tuple(stretches)))
-        here = sorted((each.passage for each in self._indexed if each.passage.base == base), key=lambda each: each.ordinal)
-        return [[each for each in here if each.document == of.document and of.first <= each.ordinal <= of.last] for of in stretches]
+        return [self._between(base, stretch) for stretch in stretches]
+
+    def _between(self, base: str, stretch: Stretch) -> list[Passage]:
+        """All that may be left out is."""
+        here = sorted(
+            (each.passage for each in self._indexed if (each.passage.base, each.passage.document) == (base, stretch.document)),
+            key=lambda each: each.ordinal,
+        )
+        within = [each for each in here if stretch.first <= each.ordinal <= stretch.last]
+        return [each for each in within if not stretch.rooms or _fits(each, within, stretch.rooms)]
 
     async def live(self, base: str) -> str:
         raise NotImplementedError
@@ -86,3 +94,14 @@ def _cosine(one: bytes | None, other: bytes | None) -> float:
     count = len(one) // 4
     pairs: zip[tuple[float, float]] = zip(unpack(f"<{count}f", one), unpack(f"<{count}f", other), strict=True)
     return sum(a * b for a, b in pairs)
+
+
+def _fits(passage: Passage, within: Sequence[Passage], rooms: Sequence[tuple[int, int]]) -> bool:
+    """Whether it may be wanted: it grows some passage that has room for it and all that lies between."""
+    if passage.ordinal in dict(rooms):
+        return False
+    for ordinal, room in rooms:
+        low, high = sorted((ordinal, passage.ordinal))
+        if sum(len(each.text) for each in within if low <= each.ordinal <= high and each.ordinal != ordinal) < room:
+            return True
+    return False

@@ -83,9 +83,18 @@ def test_passages_are_read_on_after_their_pages_were_given_back(tmp_path: Path, 
     assert [each.text for each in held.between(Stretch("a", -3, 99))] == list("0123456")
 
 
-def test_what_is_held_already_and_what_is_too_long_is_not_read(tmp_path: Path) -> None:
-    held = listed(tmp_path, *(packed("a", ordinal, "é" * ordinal) for ordinal in range(7)))
+@pytest.mark.parametrize(
+    ("rooms", "wanted"),
+    [
+        (((3, 5),), [2, 4]),  # of four characters each, fewer than five
+        (((3, 9),), [1, 2, 4, 5]),
+        (((3, 4),), []),
+        (((0, 5), (6, 5)), [1, 5]),
+        (((2, 9), (3, 5)), [0, 1, 4]),
+        (((9, 99),), []),
+    ],
+)
+def test_only_what_fits_beside_what_has_room_is_read(tmp_path: Path, rooms: tuple[tuple[int, int], ...], wanted: list[int]) -> None:
+    held = listed(tmp_path, *(packed("a", ordinal, "é" * 4) for ordinal in range(7)))
 
-    found = held.between(Stretch("a", 1, 6, frozenset((2, 5)), 4))
-
-    assert [each.ordinal for each in found] == [1, 3, 4]
+    assert [each.ordinal for each in held.between(Stretch("a", 0, 6, rooms))] == wanted
