@@ -54,7 +54,8 @@ class Answering:
         self._attempts = attempts
 
     async def outcome(self, surface: Surface[Any], question: Question, delivery: Delivery) -> Outcome:
-        """A model is asked only where no answer is stored. Raises StoreError and DeliveryError."""
+        """A model is asked only where no answer is stored, and it can be shown. Raises StoreError and DeliveryError."""
+        await surface.reach(question)
         if (stored := await self._stored(question)) is not None:
             return stored
         said = words(question.text)

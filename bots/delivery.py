@@ -84,6 +84,10 @@ class Surface(Protocol[Message]):
         """How long "looking" is shown before it has to be said again."""
         ...
 
+    async def reach(self, question: Question) -> None:
+        """Raises PostImpossible where it is known that nothing can be shown: then no model is paid. Raises DeliveryError."""
+        ...
+
     async def looking(self, question: Question) -> None:
         """Say that the question was seen and is being looked up. Best effort: raises nothing."""
         ...

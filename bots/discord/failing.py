@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from rag.errors import DeliveryError
 
 GONE = {10008, 30046}  # an unknown message; one that is too old to be edited again
-TOKEN_DEAD = {10015, 10062, 50027}  # an unknown webhook or interaction; its token's fifteen minutes are over
+OVER = 50027
+TOKEN_DEAD = {10015, 10062, OVER}  # an unknown webhook or interaction; its token's fifteen minutes are over
 # no access, no permission, not in this kind of channel; archived, locked; unknown channel; post without a first message
 NOWHERE = {10003, 10004, 40058, 50001, 50007, 50013, 50024, 50083, 160005}
 ACKNOWLEDGED = 40060
@@ -24,7 +25,11 @@ UNAUTHORIZED, LATER, BROKEN = 401, 429, 500
 
 
 class TokenDead(Exception):
-    """An interaction can no longer be answered by its own token."""
+    """An interaction can no longer be answered by its own token; `over`: since its time has passed."""
+
+    def __init__(self, *, over: bool) -> None:
+        super().__init__()
+        self.over = over
 
 
 class SaidAlready(Exception):
@@ -38,7 +43,7 @@ def delivering(*, by_token: bool = False) -> Iterator[None]:
         yield
     except discord.HTTPException as error:
         if by_token and error.code in TOKEN_DEAD:
-            raise TokenDead from error
+            raise TokenDead(over=error.code == OVER) from error
         if by_token and error.code == ACKNOWLEDGED:
             raise SaidAlready from error
         raise told(error) from error

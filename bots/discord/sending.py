@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import discord
@@ -12,8 +11,6 @@ from bots.discord.failing import TokenDead, delivering
 from rag.errors import PostImpossible, PostLater
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bots.discord.places import ReplyTo
 
 TOKEN_SECONDS = 15 * 60.0
@@ -45,30 +42,26 @@ class ByToken:
             message = await self._webhook.send(wait=True, ephemeral=self._reply_to.private, **sent)
         return message.id
 
-    async def begin(self, **changed: Any) -> int:
-        """In place of "thinking": the id of that message."""
-        with self._acknowledged(), delivering(by_token=True):
-            message = await self._webhook.edit_message(ORIGINAL, **changed)
-        return message.id
+    async def first(self) -> int:
+        """The message that says "thinking". Raises PostImpossible where nobody acknowledged the interaction, and TokenDead."""
+        try:
+            with delivering(by_token=True):
+                return (await self._webhook.fetch_message(ORIGINAL)).id
+        except TokenDead as error:
+            if error.over:
+                raise
+            left = self._reply_to.expires - TOKEN_SECONDS + FIRST_WORD - time.time()
+            if left > 0:  # who took it in may be about to
+                raise PostLater("The interaction is not acknowledged yet.", seconds=min(left, 1.0)) from error
+            raise PostImpossible("The interaction was not acknowledged, and Discord has told so.") from error
 
     async def edit(self, message: int, **changed: Any) -> None:
-        with self._acknowledged(), delivering(by_token=True):
+        with delivering(by_token=True):
             await self._webhook.edit_message(self._named(message), **changed)
 
     async def delete(self, message: int) -> None:
         with delivering(by_token=True):
             await self._webhook.delete_message(self._named(message))
-
-    @contextmanager
-    def _acknowledged(self) -> Iterator[None]:
-        """Who took the question in may be about to acknowledge it: until it no longer can, its token is not given up."""
-        try:
-            yield
-        except TokenDead as error:
-            left = self._reply_to.expires - TOKEN_SECONDS + FIRST_WORD - time.time()
-            if left > 0:
-                raise PostLater("The interaction is not acknowledged yet.", seconds=min(left, 1.0)) from error
-            raise
 
     def _named(self, message: int) -> Any:
         return ORIGINAL if message == self._reply_to.response else message

@@ -13,7 +13,7 @@ import discord
 from bots.delivery import Found, Notice, Part
 from bots.discord import buttons, history, render
 from bots.discord.failing import TokenDead, delivering
-from bots.discord.places import ReplyTo, thread_name
+from bots.discord.places import ReplyTo, refusal, thread_name
 from bots.discord.sending import ByChannel, ByToken, ways
 from rag.errors import DeliveryError, PostImpossible
 from rag.types import Post
@@ -56,6 +56,21 @@ class DiscordSurface:
         self._thinking: dict[str, int] = {}  # a question's message that says so, where it was found later
 
     # --- before the answer ------------------------------------------------------------------------------------------
+
+    async def reach(self, question: Question) -> None:
+        reply_to = self._reply_to(question)
+        if not reply_to.token:
+            room = self._client.get_channel(reply_to.room)
+            if isinstance(room, discord.abc.Messageable) and (why := refusal(room)):
+                raise PostImpossible(f"Nothing can be written there: {why}.")
+            return
+        if not reply_to.response:  # the process that took it in died before it could note that
+            for way in ways(self._client, reply_to):
+                with suppress(TokenDead):
+                    if isinstance(way, ByToken):
+                        self._thinking[question.id] = await way.first()
+                        return
+            await self.found(question, ())
 
     async def looking(self, question: Question) -> None:
         reply_to = ReplyTo.of(question)
@@ -109,25 +124,10 @@ class DiscordSurface:
         if reply_to.response and part.n == 1:  # it says "thinking" so far
             await self.edit(question, str(reply_to.response), message, part)
             return str(reply_to.response)
-        if reply_to.token and part.n == 1 and (post := await self._begun(question, message)):
-            return post
         nonce = f"{question.id}.{part.n}.{part.of}"[-NONCE:]
         asked = int(question.message or 0) if part.n == 1 else 0
         sent = {**self._sent(question, message), "suppress_embeds": True}
         post = str(await self._by(reply_to, lambda way: way.send(nonce, asked, **sent)))
-        await self._ended(question, post, message)
-        return post
-
-    async def _begun(self, question: Question, message: Content) -> str:
-        """Where a process died between acknowledging and noting it, nobody knows the message that says "thinking"."""
-        by_token = next((way for way in ways(self._client, self._reply_to(question)) if isinstance(way, ByToken)), None)
-        if by_token is None:
-            return ""
-        try:
-            post = str(await by_token.begin(**self._changed(question, message)))
-        except TokenDead:  # it never was acknowledged
-            return ""
-        self._thinking[question.id] = int(post)
         await self._ended(question, post, message)
         return post
 

@@ -69,6 +69,9 @@ class SlackSurface:
 
     # --- before the answer ------------------------------------------------------------------------------------------
 
+    async def reach(self, question: Question) -> None:
+        """Slack tells with the first message whether one may be posted."""
+
     async def looking(self, question: Question) -> None:
         reply_to, status = ReplyTo.of(question), self._status(question)
         if reply_to.private:

@@ -355,6 +355,16 @@ async def test_where_nothing_can_be_shown_the_question_is_done_with(office: Offi
 # --- failures of the model ------------------------------------------------------------------------------------------
 
 
+async def test_where_it_is_known_that_nothing_can_be_shown_no_model_is_paid(office: Office) -> None:
+    office.surface.failures = [("reach", PostImpossible("locked"))]
+    async with office.desk() as desk:
+        await desk.ask(question())
+        await desk.settled()
+
+    assert (office.core.asked, office.wall.of(THREAD)) == ([], [])
+    assert await office.state() == "failed"
+
+
 async def test_a_failure_ends_in_one_plain_apology(office: Office) -> None:
     office.core.say = lambda _: ModelTimeout("the model took 61 s")
     async with office.desk() as desk:

@@ -80,6 +80,10 @@ class ScriptedSurface:
             return self.failures.pop(0)[1]
         return None
 
+    async def reach(self, question: Question) -> None:
+        if error := self._called("reach"):
+            raise error
+
     async def looking(self, question: Question) -> None:
         self.calls.append("looking")
 

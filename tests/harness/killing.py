@@ -1,10 +1,12 @@
 """Questions to processes that are killed at random moments, with everything else going wrong as well; and what came of it.
 
     python -m tests.harness.killing                                    one process on SQLite, 200 questions, 50 kills
+    python -m tests.harness.killing --platform discord                 the same there: commands too, resumed and lost sessions
     python -m tests.harness.killing --processes 2 --database postgresql://…   (postgresql alone: a temporary server)
 
-Injected by the platform's part (`tests.harness.slack`): events that come twice, rate limits, errors of the platform after it did
-what was asked, answers that are lost, connections that are cut. In the end `tests.harness.judging` judges what people see.
+Injected by the platform's part (`tests.harness.slack`, `.discord`): events that come twice, rate limits, errors of the platform
+after it did what was asked, answers that are lost, connections that are cut. In the end `tests.harness.judging` judges what people
+see.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import tempfile
 import time
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -32,7 +35,7 @@ from tests.harness.judging import Evidence, Seen, Verdict, calls_in, judge
 from tests.harness.worker import Orders, answer_to, work
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
 ROOT = Path(__file__).parents[2]
@@ -76,8 +79,8 @@ class World(Protocol):
 
     async def cut(self, *, politely: bool) -> None: ...
 
-    async def ask(self, thread: int, name: str) -> None:
-        """Returns once the platform knows that it was taken in."""
+    async def ask(self, thread: int, name: str, claimed: Callable[[], Awaitable[bool]]) -> None:
+        """Returns once the platform knows that it was taken in, or, where it never does, `claimed` says so."""
         ...
 
     def seen(self, names: Mapping[str, str]) -> Sequence[Sequence[Seen]]:
@@ -183,7 +186,15 @@ class Run:
     async def _ask_in(self, thread: int, names: Sequence[str]) -> None:
         for name in names:
             await asyncio.sleep(self._chances.random() * self._plan.pause)
-            await self._world.ask(thread, name)
+            await self._world.ask(thread, name, partial(self._claimed, name))
+
+    async def _claimed(self, name: str) -> bool:
+        return name in (await self._names()).values()
+
+    async def _names(self) -> dict[str, str]:
+        query = select(questions.c.id, questions.c.text)
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {str(row.id): row.text.strip("?") for row in rows}
 
     async def _cut(self) -> None:
         while self._plan.trouble:
@@ -209,10 +220,7 @@ class Run:
         await asyncio.sleep(2.0)  # in case something is said twice
 
     async def _evidence(self) -> Evidence:
-        query = select(questions.c.id, questions.c.text)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
-        names = {str(row.id): row.text.strip("?") for row in rows}
-        return Evidence(self._asked, self._world.seen(names), self._answers, calls_in(self._calls), self._killed)
+        return Evidence(self._asked, self._world.seen(await self._names()), self._answers, calls_in(self._calls), self._killed)
 
 
 async def killing(plan: Plan, folder: Path) -> Outcome:

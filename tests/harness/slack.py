@@ -12,13 +12,14 @@ from bots.administering import Administration
 from bots.slack.app import Keys, Office, Slack, SlackSettings
 from bots.slack.app import connected as slack_connected
 from bots.slack.intake import IntakeSettings
+from storage.inbox import DatabaseInbox
 from tests.fakes.slack import FakeSlack
 from tests.harness.judging import Seen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
 
-    from rag.ports import Inbox
+    from storage.database import Database
     from tests.fakes.slack import Said
     from tests.fakes.slack.state import Message
 
@@ -67,7 +68,7 @@ class World:
     async def cut(self, *, politely: bool) -> None:
         await self._slack.drops_sockets(politely=politely)
 
-    async def ask(self, thread: int, name: str) -> None:
+    async def ask(self, thread: int, name: str, claimed: object) -> None:  # noqa: ARG002 - for platforms that do not know
         """Returns once Slack knows that it was taken in."""
         said = self._ann.says(f"@{self._slack.workspace.bot.name} {name}?", thread=self._roots[thread])
         self._roots[thread] = self._roots[thread] or said
@@ -107,10 +108,10 @@ async def world(threads: int) -> AsyncIterator[World]:
 
 
 @asynccontextmanager
-async def connected(told: Mapping[str, str], inbox: Inbox) -> AsyncIterator[Slack]:
+async def connected(told: Mapping[str, str], database: Database) -> AsyncIterator[Slack]:
     """For a worker."""
     nothing: Any = None  # no commands are given
-    office = Office(inbox, Administration(nothing), lambda _place: ())
+    office = Office(DatabaseInbox(database), Administration(nothing), lambda _place: ())
     settings = SlackSettings(IntakeSettings(Rules()), api_url=told["api_url"])
     async with slack_connected(Keys(told["bot"], told["app"]), settings, office) as slack:
         yield slack

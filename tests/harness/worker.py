@@ -114,7 +114,7 @@ async def work(orders: Orders) -> None:
                 settings=DeskSettings(lease_seconds=orders.lease, sweep_seconds=0.3, drain_seconds=5.0, attempts=1_000),
             )
 
-        served = await stack.enter_async_context(platform.connected(orders.world, inbox))
+        served = await stack.enter_async_context(platform.connected(orders.world, database))
         await serve([served], desk)
 
 

@@ -81,18 +81,20 @@ async def test_a_database_that_is_slow_delays_no_first_word(fake: FakeDiscord, b
     assert used.interaction.response is answer.message
 
 
-async def test_killed_after_the_claim_the_question_is_answered_in_the_channel(
+async def test_killed_after_the_claim_nothing_comes_and_no_model_is_paid_since_discord_said_so(
     fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bots.discord.sending.FIRST_WORD", 0.5)
+    monkeypatch.setattr("bots.discord.sending.FIRST_WORD", 0.0)
     place = fake.guild()
-    async with bot.running():
+    async with bot.running() as desk:
         bot.dies()
         used = await place.person("Ana").slash("ask", question="x")
-        await claimed(bot, used, "x")
-        await fake.until(lambda: "About x" in fake.transcript(place.general))
+        asked = await claimed(bot, used, "x")
+        await fake.until(lambda: ("webhook", 10015) in fake.refusals)
+        await desk.settled()
+        state = (await bot.inbox.question(asked.id)).state  # type: ignore[union-attr]
 
-    assert fake.transcript(place.general).count("About x") == 1
+    assert (state, bot.core.asked, place.general.messages) == ("failed", [], [])
 
 
 @pytest.mark.parametrize("private", [False, True])
@@ -108,6 +110,24 @@ async def test_killed_after_the_first_word_the_answer_comes_in_its_place(fake: F
 
     assert [one.id for one in used.shown] == [answer.id]
     assert len([one for one in place.general.messages if one.author is fake.bot]) == 1
+
+
+async def test_killed_after_the_first_word_and_its_token_dead_the_answer_comes_by_the_channel(
+    fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots.discord.sending.TOKEN_SECONDS", 0.0)
+    place = fake.guild()
+    used = None
+    async with bot.running():
+        bot.dies()
+        used = await place.person("Ana").slash("ask", question="x")
+        await acknowledged(fake, used)
+        fake.clock.advance(16 * 60)
+        used.interaction.began -= 16 * 60
+        await claimed(bot, used, "x")
+        answer = await used.answered(holding="About x")
+
+    assert [one.id for one in place.general.messages] == [answer.id]
 
 
 async def test_who_takes_a_question_up_before_it_is_acknowledged_waits_for_that(fake: FakeDiscord, bot: Bot) -> None:

@@ -304,6 +304,27 @@ async def test_a_thread_locked_meanwhile_ends_quietly(fake: FakeDiscord, bot: Bo
     assert len(bot.core.asked) == 1
 
 
+async def test_for_a_question_that_waits_in_a_thread_that_is_locked_meanwhile_no_model_is_paid(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    async with bot.running() as desk:
+        thread = await ana.starts_thread("talk", await ana.says("talk"))
+        bot.core.gate.clear()
+        await ana.says("@Footnote first?", channel=thread)
+        second = await ana.says("@Footnote second?", channel=thread)
+        await fake.until(lambda: bool(bot.core.asked))
+        while await bot.inbox.asked(bot.place(thread), second.id) is None:  # noqa: ASYNC110 - in the database
+            await asyncio.sleep(0.02)
+        await place.lock(thread)
+        await asyncio.sleep(0.1)
+        bot.core.gate.set()
+        await desk.settled()
+        asked = await bot.inbox.asked(bot.place(thread), second.id)
+
+    assert asked is not None
+    assert (asked.state, bot.core.asked) == ("failed", ["first?"])
+
+
 async def test_where_it_may_not_write_no_model_is_paid(fake: FakeDiscord, bot: Bot) -> None:
     place = fake.guild()
     quiet = place.channel("announcements", denied={place.id: SEND})

@@ -47,6 +47,7 @@ class Gateway:
         self.sessions: dict[str, Session] = {}
         self.identified = 0
         self.resumed = 0
+        self.repeated = 0  # events that were sent again
         self.heartbeat_milliseconds = 41_250
         self.heartbeats: list[float] = []  # when they came
 
@@ -110,7 +111,9 @@ class Gateway:
             await self._send(socket, json.dumps({"op": INVALID, "d": False}))
             return None
         self.resumed += 1
-        missed = session.events[asked["seq"] - self._discord.faults.replayed :] if asked["seq"] else session.events
+        first = max(0, (asked["seq"] or 0) - self._discord.faults.replayed)
+        self.repeated += (asked["seq"] or 0) - first
+        missed = session.events[first:]
         for event in missed:
             await self._send(socket, event)
         session.socket = socket
@@ -128,6 +131,7 @@ class Gateway:
             shown = self._discord.censored(body, about) if about is not None and not session.intents & MESSAGE_CONTENT else body
             event = session.encode(name, shown)
             copies = 2 if self._discord.faults.twice() else 1
+            self.repeated += copies - 1
             for _ in range(copies):
                 if session.socket is not None and session.begun:
                     await self._send(session.socket, event)

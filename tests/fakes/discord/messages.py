@@ -120,7 +120,7 @@ def fill(discord: FakeDiscord, message: Message, body: JSON, sent: Sent) -> None
     message.pinged += _pinged(message, body.get("allowed_mentions"))
     if "://" in _HIDDEN.sub("", message.content) and not message.flags & SUPPRESS_EMBEDS:
         discord.previews.append(message.content)
-    message.versions.append(message.content)
+    message.keep_version(discord.clock.now())
 
 
 def _pinged(message: Message, allowed: JSON | None) -> Iterable[str]:

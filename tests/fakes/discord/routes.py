@@ -249,7 +249,7 @@ def _failed(request: web.Request, fault: Any) -> web.Response:
     if fault.hang_up:
         if request.transport is not None:
             request.transport.abort()
-        raise ConnectionResetError
+        return web.Response()  # which goes nowhere
     if fault.retry_after:
         return _limited(fault.retry_after, {})
     if fault.code:

@@ -169,7 +169,7 @@ class FakeDiscord:
     async def post(self, message: Message) -> None:
         message.channel.messages.append(message)
         if not message.versions:
-            message.versions.append(message.content)
+            message.keep_version(self.clock.now())
         if not message.seen_by:
             await self._tell_of("MESSAGE_CREATE", message)
         self.changed()

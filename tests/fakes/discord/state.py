@@ -180,6 +180,11 @@ class Message:
     pinged: list[str] = field(default_factory=list)
     thread: Channel | None = None
     versions: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)  # of versions
+
+    def keep_version(self, now: float) -> None:
+        self.versions.append(self.content)
+        self.times.append(now)
 
     def as_json(self, guild_member: Member | None = None) -> JSON:
         body: JSON = {
