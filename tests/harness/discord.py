@@ -32,6 +32,7 @@ OFTEN = 1_000_000
 LONG = 4_500  # characters of an answer that takes more than one message
 COMMANDS, FOLLOW_UPS = 0.5, 0.5  # how many questions of a thread
 FIRST_WORD = 3.2  # seconds after which who used a command is told that nothing comes, and uses it again
+LOST = 0.15  # how many cuts end a session for good
 DIES = 0.3  # how many tokens die before their time
 BOTS = (0, 19, 20, 23)  # kinds of messages that say something
 
@@ -48,6 +49,7 @@ class World:
         self._used: dict[str, str] = {}  # interaction -> question
         self._faults = self._again = self._dead = 0
         self._troubled = False
+        self._processes = 0
 
     @property
     def told(self) -> dict[str, str]:
@@ -88,15 +90,17 @@ class World:
         self._troubled = False
 
     async def connected(self, processes: int, seconds: float) -> None:
-        gateway = self._discord.gateway
+        gateway, self._processes = self._discord.gateway, processes
         await self._discord.until(
             lambda: len([one for one in gateway.live if one.begun]) >= processes, seconds=seconds, what="a login"
         )
 
     async def cut(self, *, politely: bool) -> None:
-        """The session is resumed, with events that came before; or it is lost."""
+        """The session is resumed, with events that came before; or it is lost. Not while somebody is away: it takes seconds."""
         gateway = self._discord.gateway
-        if self._chances.random() < 0.25:
+        if len(gateway.live) < self._processes:
+            return
+        if self._chances.random() < LOST:
             await gateway.forget()
         elif politely:
             await gateway.ask_to_reconnect()
