@@ -1,4 +1,4 @@
-"""A thank-you and a greeting are answered in kind: there is nothing to look up in them, and an answer would only be repeated."""
+"""What is answered in kind, since there is nothing to look up: a thank-you, a greeting, and who asks what it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rag.letters import fold
+from rag.introductions import Courtesy, introduction, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,15 +15,7 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 60  # characters
 _MOST_WORDS: Final = 6
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?[^\W\d_]*")
 _ASKS: Final = re.compile(r"[?？؟]")
-
-
-class Courtesy(NamedTuple):
-    """What is said back, and in which language."""
-
-    text: str
-    language: str
 
 
 class _Manners(NamedTuple):
@@ -250,13 +242,15 @@ def besides_courtesies(history: Sequence[Turn]) -> list[Turn]:
 
 
 def courtesy(text: str) -> Courtesy | None:
-    """The reply to a text that is nothing but a thank-you or a greeting; None for one that says or asks anything else."""
-    return None if len(text) > _LONGEST or _ASKS.search(text) else _courtesy(text)
+    """The reply to a text that is nothing but a thank-you, a greeting, or the question who is asked; None for any other."""
+    if len(text) > _LONGEST:
+        return None
+    return introduction(text) or (None if _ASKS.search(text) else _courtesy(text))
 
 
 @lru_cache(maxsize=512)  # each is asked about again with every further turn of its thread
 def _courtesy(text: str) -> Courtesy | None:
-    said = _plain(text)
+    said = plain(text)
     if not 0 < len(said.split()) <= _MOST_WORDS:
         return None
     for language, manners in _MANNERS.items():
@@ -268,20 +262,16 @@ def _courtesy(text: str) -> Courtesy | None:
     return None
 
 
-def _plain(text: str) -> str:
-    return " ".join(fold(word) for word in _WORD.findall(text))
-
-
 @lru_cache(maxsize=len(_MANNERS))
 def _phrases(language: str) -> _Phrases:
     manners = _MANNERS[language]
     unspaced = language in ("zh", "ja", "th")
     thanks, greetings = (_one_of(listed.split(","), unspaced=unspaced) for listed in (manners.thanks, manners.greetings))
-    beside = " ".join(map(_plain, manners.beside.split()))
+    beside = " ".join(map(plain, manners.beside.split()))
     return _Phrases(thanks, greetings, frozenset(beside.split()))
 
 
 def _one_of(phrases: list[str], *, unspaced: bool) -> re.Pattern[str]:
-    longest_first = sorted(map(_plain, phrases), key=len, reverse=True)
+    longest_first = sorted(map(plain, phrases), key=len, reverse=True)
     either = "|".join(map(re.escape, longest_first))
     return re.compile(either if unspaced else rf"(?<=\s)(?:{either})(?=\s)")

@@ -76,3 +76,33 @@ def test_a_follow_up_does_not_rest_on_thanks_and_what_was_said_to_them() -> None
 
     assert besides_courtesies(said) == [asked, answered]
     assert besides_courtesies([*said, Turn("user", "and sick leave?")])[2:] == [Turn("user", "and sick leave?")]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Who are you?", "en"),
+        ("help", "en"),
+        ("Help!!", "en"),
+        ("what can you do", "en"),
+        ("Was kannst du?", "de"),
+        ("À l’aide !", "fr"),
+        ("¿Quién eres?", "es"),
+        ("Quem é você?", "pt"),
+        ("你是谁？", "zh"),
+        ("何ができますか？", "ja"),
+    ],
+)
+def test_who_asks_what_it_is_is_told(text: str, language: str) -> None:
+    told = courtesy(text)
+
+    assert told is not None
+    assert told.language == language
+    assert "Footnote" in told.text
+
+
+@pytest.mark.parametrize(
+    "text", ["Who are you allowed to call at night?", "help desk hours?", "What can you do with a broken badge?"]
+)
+def test_a_question_that_only_begins_so_is_looked_up(text: str) -> None:
+    assert courtesy(text) is None
