@@ -41,7 +41,11 @@ def by_standing(best: Sequence[Match]) -> list[Match]:
     top = best[0].score if best else 0.0
     if top <= 0:
         return list(best)
-    return [match._replace(relevance=match.relevance * (max(0.0, match.score) / top) ** _STANDING) for match in best]
+    standing = [match.relevance * (max(0.0, match.score) / top) ** _STANDING for match in best]
+    return [
+        Match(match.passage, match.score, relevance, match.scores, match.members, match.copies, match.parts)
+        for match, relevance in zip(best, standing, strict=True)
+    ]
 
 
 def relevance_of(scores: Mapping[str, float], *, blind: bool = False) -> float:

@@ -12,6 +12,7 @@ from rag.fusion import Fused, Ranked, Searched, fuse
 from rag.lexical import is_foreign, question_words
 from rag.lexical import words as folded
 from rag.naming import names
+from rag.noting import candidates_noted, matches_noted
 from rag.questions import only_points
 from rag.relevance import blended, by_standing, relevance_of
 from rag.selection import Fold, within_budget
@@ -117,7 +118,7 @@ class Retriever:
                 "dense": lookup.dense,
                 "terms": {each.base: [[*word.forms, word.weight] for word in each.words] for each in searched},
                 "trust": round(fused.trust, 4),
-                "candidates": _scored(fused.ranked[: 2 * self._needed]),
+                "candidates": candidates_noted(fused.ranked[: 2 * self._needed]),
             }
         return _Hits(fused, frozenset(asked) - vectors.keys() if self._embedder is not None else frozenset())
 
@@ -184,7 +185,7 @@ class Retriever:
                 notes["skipped"] = str(error)
                 return matches
             head = blended(head, scores, floor=tail[0].score if tail else 0.0, absolute=self._reranker.absolute)
-            notes["scores"] = _reordered(head)
+            notes["scores"] = matches_noted(head, "rerank")
             notes["left_over"] = scores.count(None)
         return [*head, *tail]
 
@@ -204,10 +205,10 @@ class Retriever:
             relevance = max((match.relevance for match in best), default=0.0)
             notes |= {
                 "relevance": round(relevance, 4),
-                "kept": [_shown(match) for match in kept],
+                "kept": matches_noted(kept),
                 "copies": [{"id": copy, "of": original} for copy, original in folded],
                 "not_among_the_first": [match.passage.id for match in ranked[settings.k :]],
-                "below_threshold": [_shown(match) for match in best if match not in relevant],
+                "below_threshold": matches_noted([match for match in best if match not in relevant]),
                 "thresholds": thresholds,
                 "over_budget": dropped,
                 "cut": was_cut,
@@ -232,50 +233,3 @@ def _match(ranked: Ranked, passage: Passage, trust: float, *, blind: bool) -> Ma
     one = ranked.candidate
     scores = {"bm25": one.bm25, "cosine": one.cosine, "coverage": ranked.coverage, "trust": trust, "fused": ranked.score}
     return Match(passage, ranked.score, relevance_of(scores, blind=blind), scores, (passage.id,))
-
-
-def _scored(ranked: Sequence[Ranked]) -> dict[str, list[object]]:
-    """By column: as rows they would be half of what a turn keeps."""
-    found = [each.candidate for each in ranked]
-    return {
-        "base": [each.base for each in ranked],
-        "id": [each.id for each in found],
-        "score": [round(each.score, 4) for each in ranked],
-        "bm25": [round(each.bm25, 4) for each in found],
-        "cosine": [round(each.cosine, 4) for each in found],
-        "coverage": [round(each.coverage, 4) for each in ranked],
-        "lexical_rank": [each.lexical_rank for each in found],
-        "dense_rank": [each.dense_rank for each in found],
-    }
-
-
-def _shown(match: Match) -> dict[str, object]:
-    return {
-        "id": match.passage.id,
-        "document": match.passage.document,
-        "title": _title(match),
-        "members": list(match.members),
-        "score": round(match.score, 4),
-        "relevance": round(match.relevance, 4),
-        **_rounded(match.scores),
-    }
-
-
-def _reordered(head: Sequence[Match]) -> dict[str, list[object]]:
-    """What reranking changed, by column; the rest stands with the candidates."""
-    scores = (match.scores.get("rerank") for match in head)
-    return {
-        "id": [match.passage.id for match in head],
-        "title": [_title(match) for match in head],
-        "score": [round(match.score, 4) for match in head],
-        "relevance": [round(match.relevance, 4) for match in head],
-        "rerank": [None if score is None else round(score, 4) for score in scores],
-    }
-
-
-def _title(match: Match) -> str:
-    return " › ".join(filter(None, (match.passage.title, *match.passage.headings[-1:])))
-
-
-def _rounded(scores: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(score, 4) for name, score in scores.items()}

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rag.noting import scores_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -69,9 +71,10 @@ def outcomes_of(select: Notes) -> Iterator[tuple[str, str]]:
 
 
 def rows(value: object) -> list[Notes]:
-    """Rows, kept as such or as columns of equal length, by name."""
+    """Rows, kept as such or as columns of equal length, by name; a column that is one text holds scores."""
     if isinstance(value, Mapping):
-        return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
+        columns = [scores_of(column) if isinstance(column, str) else column for column in value.values()]
+        return [dict(zip(value, row, strict=True)) for row in zip(*columns, strict=True)]
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, Sequence) and not isinstance(value, str) else []
 
 

@@ -28,13 +28,17 @@ def shown(name: str, score: float, *members: str, title: str = "Leave › Annual
     return {"id": name, "document": name.partition("#")[0], "title": title, "members": list(members or (name,)), **scores}
 
 
-def by_column(rows: Iterable[dict[str, object]]) -> dict[str, list[object]]:
-    """As a run keeps many rows."""
+def by_column(rows: Iterable[dict[str, object]]) -> dict[str, object]:
+    """As a run keeps many rows: scores as one text."""
     columns: dict[str, list[object]] = {}
     for row in rows:
         for name, value in row.items():
             columns.setdefault(name, []).append(value)
-    return columns
+    return {name: _scores(column) if isinstance(column[0], float) else column for name, column in columns.items()}
+
+
+def _scores(column: list[object]) -> str:
+    return " ".join("-" if score is None else f"{score:.4f}" for score in column)
 
 
 STEPS = (
@@ -78,7 +82,12 @@ STEPS = (
         "rerank",
         0.42,
         1.25,
-        {"model": "nano", "passages": 6, "left_over": 2, "scores": [shown(f"leave.md#{number}", 0.9) for number in range(6)]},
+        {
+            "model": "nano",
+            "passages": 6,
+            "left_over": 2,
+            "scores": by_column(shown(f"leave.md#{number}", 0.9) for number in range(6)),
+        },
     ),
     Step(
         "select",
@@ -86,7 +95,7 @@ STEPS = (
         0.01,
         {
             "relevance": 0.4712,
-            "kept": [shown("leave.md#0", 0.97, "leave.md#0", "leave.md#1")],
+            "kept": by_column([shown("leave.md#0", 0.97, "leave.md#0", "leave.md#1")]),
             "copies": [{"id": "leave.md#3", "of": "leave.md#0"}],
             "not_among_the_first": ["leave.md#5"],
             "below_threshold": [shown("leave.md#2", 0.3)],

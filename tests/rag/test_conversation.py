@@ -9,6 +9,7 @@ import pytest
 
 from rag.abstaining import wording
 from rag.errors import BadHistory, BadQuestion, DeadlineExceeded, ModelUnavailable
+from rag.noting import scores_of
 from rag.types import Place, Thread, Turn, Usage
 from storage.database import Database
 from storage.local_index import LocalIndex
@@ -297,7 +298,7 @@ async def test_a_run_explains_the_answer_step_by_step(stored: Desk) -> None:
     columns = notes["search"]["candidates"]
     assert isinstance(columns, dict)
     assert {"id", "bm25", "cosine", "score", "lexical_rank", "dense_rank"} <= columns.keys()
-    assert len(set(map(len, columns.values()))) == 1
+    assert {len(scores_of(each) if isinstance(each, str) else each) for each in columns.values()} == {len(columns["id"])}
     assert "relevance" in str(notes["select"]["kept"])
     assert "<passages>" in str(notes["compose"]["prompts"])
     assert (notes["compose"]["model"], notes["compose"]["calls"]) == ("scripted", 1)

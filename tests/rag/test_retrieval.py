@@ -244,8 +244,8 @@ async def test_what_is_below_the_threshold_is_cut_and_offered_as_nearest() -> No
     assert found.nearest[0].passage.document in {"cat-food", "cat-sleep"}
     assert found.relevance < 0.99
     below = trace.run().steps[-1].notes["below_threshold"]
-    assert isinstance(below, list)
-    assert len(below) == len(ANIMALS)
+    assert isinstance(below, dict)
+    assert len(below["id"]) == len(ANIMALS)
 
 
 async def test_a_calibrated_threshold_is_that_of_the_passages_base() -> None:
