@@ -7,11 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.ordering import in_good_order
+
 pytest_plugins = ["tests.databases", "tests.weaviates"]
 
 LOGGERS = ("", "bots", "config", "rag", "storage")  # those that `footnote` sets up
 _OURS = ("FOOTNOTE_", "SLACK_", "DISCORD_", "COHERE_", "OPENAI_", "WEAVIATE_", "OTEL_", "PG", "DATABASE_URL")
 _SECRETS = ("_TOKEN", "_API_KEY", "_SECRET", "_PASSWORD")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    processes = getattr(config, "workerinput", {}).get("workercount", 1)
+    if processes > 1:
+        items[:] = in_good_order(items, processes)
 
 
 @pytest.fixture(autouse=True)

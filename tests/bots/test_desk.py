@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -24,7 +23,6 @@ from tests.fakes.surfaces import ScriptedCore, ScriptedSurface, Wall
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
 
     from rag.errors import DeliveryError
 
@@ -92,9 +90,8 @@ class NoLimit:
 
 
 @pytest.fixture
-async def office(tmp_path: Path, sqlite_with_tables: Path) -> AsyncIterator[Office]:
-    shutil.copyfile(sqlite_with_tables, tmp_path / "footnote.db")
-    async with Database(f"sqlite:///{tmp_path / 'footnote.db'}") as database:
+async def office(sqlite_url: str) -> AsyncIterator[Office]:
+    async with Database(sqlite_url) as database:
         yield Office(database)
 
 

@@ -50,8 +50,8 @@ class Bench:
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    async with Database(f"sqlite:///{tmp_path}/footnote.db") as database, CountedIndex(tmp_path / "index") as index:
+async def bench(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Bench]:
+    async with Database(sqlite_url) as database, CountedIndex(tmp_path / "index") as index:
         catalog = DatabaseCatalog(database)
         thresholds: dict[str, float] = {}
         yield Bench(index, catalog, Calibrator(Retriever(index, None, None), index, catalog, thresholds), thresholds)

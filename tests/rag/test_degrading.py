@@ -22,8 +22,8 @@ GONE = ModelUnavailable("The model is gone.")
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with Database(f"sqlite:///{tmp_path}/footnote.db") as database, LocalIndex(tmp_path / "index") as index:
+async def desk(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Desk]:
+    async with Database(sqlite_url) as database, LocalIndex(tmp_path / "index") as index:
         desk = Desk(database, index)
         await desk.know(HANDBOOK)
         yield desk

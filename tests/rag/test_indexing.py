@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    async with Database(f"sqlite:///{tmp_path}/footnote.db") as database, LocalIndex(tmp_path / "index") as index:
+async def bench(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Bench]:
+    async with Database(sqlite_url) as database, LocalIndex(tmp_path / "index") as index:
         yield Bench(index, DatabaseCatalog(database))
 
 

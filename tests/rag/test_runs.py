@@ -39,22 +39,22 @@ class WaitingEmbedder(CountingEmbedder):
 
 
 @pytest.fixture
-async def first(tmp_path: Path) -> AsyncIterator[Bench]:
-    async with opened(tmp_path) as bench:
+async def first(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Bench]:
+    async with opened(tmp_path, sqlite_url) as bench:
         bench.embedder = WaitingEmbedder()
         yield bench
 
 
 @pytest.fixture
-async def second(tmp_path: Path) -> AsyncIterator[Bench]:
+async def second(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Bench]:
     """The same base as another process sees it."""
-    async with opened(tmp_path) as bench:
+    async with opened(tmp_path, sqlite_url) as bench:
         yield bench
 
 
 class opened:  # noqa: N801 - reads as a function
-    def __init__(self, folder: Path) -> None:
-        self._database, self._index = Database(f"sqlite:///{folder}/footnote.db"), LocalIndex(folder / "index")
+    def __init__(self, folder: Path, database: str) -> None:
+        self._database, self._index = Database(database), LocalIndex(folder / "index")
         self._runs = folder / "runs"
 
     async def __aenter__(self) -> Bench:

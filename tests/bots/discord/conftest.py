@@ -112,6 +112,6 @@ async def fake(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FakeDiscord]:
 
 
 @pytest.fixture
-async def bot(fake: FakeDiscord, tmp_path: Path) -> AsyncIterator[Bot]:
-    async with Database(f"sqlite:///{tmp_path}/footnote.db") as database, LocalIndex(tmp_path / "index") as index:
+async def bot(fake: FakeDiscord, tmp_path: Path, sqlite_url: str) -> AsyncIterator[Bot]:
+    async with Database(sqlite_url) as database, LocalIndex(tmp_path / "index") as index:
         yield Bot(fake, database, index)

@@ -1,7 +1,6 @@
 """One fake Slack a test, and a bot on a database of its own."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -17,9 +16,9 @@ async def slack() -> AsyncIterator[FakeSlack]:
 
 
 @pytest.fixture
-async def bot(slack: FakeSlack, tmp_path: Path) -> AsyncIterator[Bot]:
+async def bot(slack: FakeSlack, sqlite_url: str) -> AsyncIterator[Bot]:
     """Ends with nobody called, and no preview of a link that Slack would have fetched."""
-    async with Database(f"sqlite:///{tmp_path}/footnote.db") as database:
+    async with Database(sqlite_url) as database:
         yield Bot(slack, database)
     ours = [
         message
