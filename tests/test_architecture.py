@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,8 +51,13 @@ def modules() -> Iterator[tuple[str, Path]]:
             yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imported(path: Path, module: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -107,7 +113,7 @@ def test_a_forbidden_import_is_found(module: str, name: str) -> None:
 @pytest.mark.parametrize(("module", "path"), [pytest.param(*found, id=found[0]) for found in modules()])
 def test_functions_stay_under_fifty_lines_and_files_under_three_hundred(module: str, path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [node for node in nodes(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     long = [f"{module}.{node.name}" for node in functions if (node.end_lineno or 0) - node.lineno >= 50]
 
     assert long == []
