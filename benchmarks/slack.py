@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,6 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.talking import Model, Writing, noted, told
 from bots.access import AskingLimits, LimitSettings, Rules
 from bots.administering import Administration
 from bots.desk import Desk, DeskSettings
@@ -33,19 +32,15 @@ from storage.conversations import DatabaseMemory
 from storage.database import Database
 from storage.inbox import DatabaseInbox
 from tests.fakes.slack import FakeSlack
-from tests.fakes.surfaces import ScriptedCore
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from bots.delivery import Surface
-    from rag.ports import OnDraft
-    from rag.types import Answer, Thread
     from tests.fakes.slack import Said
 
 ROOT = Path(__file__).parents[1]
 UNLIMITED = 1_000_000
-TOKEN = "word "  # noqa: S105 - a token of a model
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,28 +57,10 @@ class Orders:
     at_once: int = 64
 
 
-class Model(ScriptedCore):
-    """Writes so many tokens a second, and notes when the first one came."""
-
-    def __init__(self, memory: DatabaseMemory, orders: Orders) -> None:
-        super().__init__(memory, lambda _: (TOKEN * orders.tokens).strip())
-        self._orders = orders
-        self.firsts: dict[str, float] = {}
-
-    async def reply(self, thread: Thread, text: str, on_draft: OnDraft | None = None, **more: Any) -> Answer:
-        if self._orders.per_second and on_draft:
-            await asyncio.sleep(self._orders.thinking)
-            self.firsts[text] = time.time()
-            for n in range(1, self._orders.tokens + 1):
-                on_draft(TOKEN * n)
-                await asyncio.sleep(1 / self._orders.per_second)
-        return await super().reply(thread, text, None, **more)
-
-
 async def work(orders: Orders) -> None:
     async with Database(orders.database) as database:
         inbox, memory = DatabaseInbox(database), DatabaseMemory(database)
-        model = Model(memory, orders)
+        model = Model(memory, Writing(orders.tokens, orders.per_second, orders.thinking))
         nothing: Any = None  # no commands are given
         office = Office(inbox, Administration(nothing), lambda _place: ())
         settings = SlackSettings(IntakeSettings(Rules()), api_url=orders.api_url)
@@ -103,12 +80,8 @@ async def work(orders: Orders) -> None:
             if not orders.limits:
                 slack.surface._starts = defaultdict(lambda: Pace(UNLIMITED))  # noqa: SLF001 - what we add, not what Slack allows
                 slack.surface._appends = defaultdict(lambda: Pace(UNLIMITED))  # noqa: SLF001
-            before = resource.getrusage(resource.RUSAGE_SELF)
-            await serve([slack], desk)
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        seconds = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-        notes = json.dumps({"firsts": model.firsts, "processor": seconds})
-        await asyncio.to_thread(Path(orders.notes).write_text, notes, encoding="utf-8")
+            with noted(Path(orders.notes), model):
+                await serve([slack], desk)
 
 
 @dataclass(slots=True)
@@ -173,14 +146,6 @@ class Bench:
 
 def _name(asked: Asked) -> str:
     return asked.said.text.rpartition(" ")[2]
-
-
-def told(name: str, seconds: Sequence[float]) -> None:
-    if len(seconds) < 2:
-        print(f"{name:55} {len(seconds)} measured")
-        return
-    cuts = statistics.quantiles(seconds, n=20)
-    print(f"{name:55} median {statistics.median(seconds) * 1000:6.0f} ms   p95 {cuts[-1] * 1000:6.0f} ms   of {len(seconds)}")
 
 
 async def side_by_side(*, limits: bool) -> None:

@@ -68,6 +68,7 @@ class Desk:
         self._answering = Answering(inbox, memory, conversation, self._settings.too_old_seconds, self._settings.attempts)
         self._holder = uuid4().hex
         self._slots = asyncio.Semaphore(self._settings.at_once)
+        self._claiming: list[Thread] = []
         self._wanted: set[Thread] = set()
         self._threads: dict[Thread, asyncio.Task[None]] = {}
         self._held: dict[str, asyncio.Task[None]] = {}
@@ -97,15 +98,12 @@ class Desk:
     async def ask(self, question: Question, *, taken: Callable[[Question], Awaitable[None]] | None = None) -> bool:
         """Take a question in. False where it was taken in before: a retry, a double event or a replay (P3).
 
-        `taken` is done once it is claimed, before anybody works on it here. While draining, a question is left to the next
-        process.
+        `taken` is done once it is claimed, before anybody works on it here. While draining it is left to the next process.
         """
         notice = question.notice or (await self._limits.notice(question) if self._limits else "")
-        claimed = await self._inbox.claim(replace(question, notice=notice))
+        claimed = await self._claim(replace(question, notice=notice), taken)
         if claimed is None:
             return False
-        if taken is not None:
-            await taken(claimed)
         if not self._draining:
             if not notice:
                 greeting = asyncio.create_task(self._surface(claimed).looking(claimed))
@@ -113,6 +111,15 @@ class Desk:
                 greeting.add_done_callback(self._greetings.discard)
             self._work(claimed.thread)
         return True
+
+    async def _claim(self, question: Question, taken: Callable[[Question], Awaitable[None]] | None) -> Question | None:
+        self._claiming.append(question.thread)  # the sweep leaves it alone
+        try:
+            if (claimed := await self._inbox.claim(question)) is not None and taken is not None:
+                await taken(claimed)
+        finally:
+            self._claiming.remove(question.thread)
+        return claimed
 
     async def edit(self, place: Place, message: str, text: str) -> bool:
         """A person changed the question: it is answered anew, in place (S8)."""
@@ -270,7 +277,7 @@ class Desk:
         """Threads with questions that nobody works on."""
         if self._draining:
             return
-        for thread in await self._inbox.unfinished(list(self._surfaces)):
+        for thread in set(await self._inbox.unfinished(list(self._surfaces))) - set(self._claiming):
             self._work(thread)
 
     async def _renew(self) -> None:

@@ -26,6 +26,7 @@ from storage.inbox_rows import (
     RENEW,
     REVISE,
     TAKE,
+    TALLY,
     THREADS,
     UNJUDGE,
     UNNOTE,
@@ -38,7 +39,7 @@ from storage.inbox_rows import (
     read_answer,
     read_question,
     showing,
-    tally_of,
+    tally_values,
     thread_of,
     thread_row,
     thread_upsert,
@@ -168,8 +169,8 @@ class DatabaseInbox:
         await self._database.write(lambda connection: connection.execute(HUSH, asked), single=True)
 
     async def tally(self, thread: Thread, person: str, *, seconds: float) -> Tally:
-        query = tally_of(thread, person, seconds)
-        row = await self._database.read(lambda connection: connection.execute(query).one())
+        values = tally_values(thread, person, seconds)
+        row = await self._database.read(lambda connection: connection.execute(TALLY, values).one())
         return Tally(*(count or 0 for count in row))
 
     async def _changed(self, statement: Executable, question: str, values: dict[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Integer, and_, bindparam, case, delete, func, null, or_, select, update
+from sqlalchemy import Integer, bindparam, case, delete, func, null, or_, select, update
 
 from rag.text import well_formed
 from rag.types import Answer, Place, Question, Thread
@@ -184,22 +184,32 @@ def _at(table: Table, place: Place, message: str) -> tuple[ColumnElement[bool], 
     )
 
 
-def tally_of(thread: Thread, person: str, seconds: float) -> Any:
-    now = datetime.now(UTC)
-    place, counted = thread.place, and_(questions.c.notice == "", questions.c.state != "cancelled")
-    here = (questions.c.platform == place.platform, questions.c.workspace == place.workspace)
-    lately = (counted, questions.c.id >= first_id(now - timedelta(seconds=seconds)))
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+def _counted(*which: ColumnElement[bool]) -> Any:
+    asked = (questions.c.notice == "", questions.c.state != "cancelled")
+    return select(func.count()).select_from(questions).where(*asked, *which).scalar_subquery()
 
-    def count(*which: Any) -> Any:
-        return select(func.count()).select_from(questions).where(*which).scalar_subquery()
 
-    return select(
-        count(*lately, *here, questions.c.person == person),
-        count(*lately, *here, questions.c.channel == place.channel),
-        count(counted, questions.c.thread_id == thread_key(thread)),
-        count(counted, questions.c.id >= first_id(today)),
-    )
+_HERE = (questions.c.platform == bindparam("platform"), questions.c.workspace == bindparam("workspace"))
+_LATELY = questions.c.id >= bindparam("lately")
+TALLY = select(
+    _counted(*_HERE, _LATELY, questions.c.person == bindparam("who")),
+    _counted(*_HERE, _LATELY, questions.c.channel == bindparam("channel")),
+    _counted(_OF_THREAD),
+    _counted(questions.c.id >= bindparam("today")),
+)
+
+
+def tally_values(thread: Thread, person: str, seconds: float) -> dict[str, object]:
+    now, place = datetime.now(UTC), thread.place
+    return {
+        "platform": place.platform,
+        "workspace": place.workspace,
+        "channel": place.channel,
+        "who": person,
+        "thread": thread_key(thread),
+        "lately": first_id(now - timedelta(seconds=seconds)),
+        "today": first_id(now.replace(hour=0, minute=0, second=0, microsecond=0)),
+    }
 
 
 # --- values ---------------------------------------------------------------------------------------------------------

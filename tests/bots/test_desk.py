@@ -121,6 +121,7 @@ async def test_what_follows_the_claim_is_done_before_anybody_works_on_it(office:
     seen = []
 
     async def acknowledge(taken: Question) -> None:
+        await asyncio.sleep(3 * QUICK.sweep_seconds)
         seen.append((await office.state(taken.message), list(office.surface.calls)))
 
     async with office.desk() as desk:

@@ -15,7 +15,8 @@ TALKING, FAILURES = "test_talking", "test_failures_of_others"
 SHOWN = (
     (1, "the model was asked before Discord was answered", TALKING, "ask_thinks_at_once_and_answers_in_place"),
     (2, "something slow before the first word", FAILURES, "a_command_is_acknowledged_before_anything_is_looked_up"),
-    (3, "buttons that do their work first", FAILURES, "a_thread_that_cannot_be_opened_is_said_to_who_wanted_it_alone"),
+    (2, "a slow database before the first word", "test_acknowledging", "a_database_that_is_slow_delays_no_first_word"),
+    (3, "buttons that do their work first", "test_acknowledging", "a_verdict_is_acknowledged_before_it_is_kept"),
     (4, "an unknown interaction floods the log", FAILURES, "an_interaction_that_discord_no_longer_knows_is_one_line_in_the_log"),
     (5, "no answer after fifteen minutes", TALKING, "after_its_token_died_the_answer_comes_by_the_channel"),
     (6, "the heartbeat waits for the model", "journeys/test_discord", "the_core_at_work_keeps_no_heartbeat_waiting"),
@@ -63,11 +64,17 @@ SHOWN = (
     (39, "the question was deleted meanwhile", TALKING, "a_question_deleted_meanwhile_gets_no_answer_and_an_edited_one_a_new_one"),
     (40, "a resumed connection, two answers", TALKING, "a_replayed_event_is_answered_once"),
     (41, "nothing heard while the connection was cut", FAILURES, "what_is_said_while_the_connection_is_cut_is_answered_after_it"),
+    (
+        41,
+        "nothing heard while a session was lost",
+        "test_away",
+        "what_is_said_while_a_session_is_lost_is_answered_in_order_and_what_was_answered_is_not_again",
+    ),
     (42, "commands shown twice", TALKING, "commands_are_told_to_discord_only_when_they_changed"),
     (43, "commands told with every connection", FAILURES, "after_connecting_again_it_listens_on_and_tells_no_commands_anew"),
     (44, "buttons dead after a restart", TALKING, "feedback_works_after_a_restart_and_is_kept_with_the_answer"),
-    (45, "edits that are too many", FAILURES, "ten_answers_at_once_in_one_channel_are_complete_and_not_too_fast"),
-    (46, "“is typing” ends too early", TALKING, "a_mention_is_answered_as_a_reply"),
+    (45, "edits that are too many", FAILURES, "twenty_answers_at_once_in_one_channel_are_complete_and_never_too_fast"),
+    (46, "“is typing” ends too early", TALKING, "is_typing_is_said_again_as_long_as_it_takes"),
     (47, "SIGTERM", "journeys/test_discord", "asked_to_stop_it_ends_well_and_a_question_left_is_answered_by_the_next_process"),
 )
 

@@ -1,0 +1,207 @@
+"""What Discord's side adds to an answer: to the first word, in edits, and in processor time.
+
+    python -m benchmarks.discord          fifty commands at once; twenty answers in one channel; questions one after another
+
+The bot runs in a process of its own over real sockets against the strict fake Discord of the tests; the model is scripted, so
+that what is measured is ours: events, the desk, the database, the library and its requests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import cProfile
+import json
+import subprocess
+import sys
+import tempfile
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.reporting import Bar, machine, verdict
+from benchmarks.talking import Model, Writing, noted, told
+from bots.access import AskingLimits, LimitSettings, Rules
+from bots.administering import Administration
+from bots.desk import Desk, DeskSettings
+from bots.discord.app import App, DiscordPlatform, logged_in
+from bots.discord.heard import Hearing
+from bots.discord.listening import Listener, ListenSettings
+from bots.discord.surface import DiscordSurface
+from bots.serving import serve
+from storage.catalog import DatabaseCatalog
+from storage.conversations import DatabaseMemory
+from storage.database import Database
+from storage.inbox import DatabaseInbox
+from tests.fakes.discord import FakeDiscord
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from bots.delivery import Surface
+    from tests.fakes.discord.places import Place, Said, Used
+
+ROOT = Path(__file__).parents[1]
+SECONDS = 280.0
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    database: str
+    api_url: str
+    token: str
+    notes: str
+    writing: tuple[int, float, float]
+    at_once: int = 64
+    profile: str = ""
+
+
+async def work(orders: Orders) -> None:
+    async with Database(orders.database) as database:
+        inbox, memory, catalog = DatabaseInbox(database), DatabaseMemory(database), DatabaseCatalog(database)
+        model = Model(memory, Writing(*orders.writing))
+        nothing: Any = None  # no commands are given
+        app = App(catalog, ["handbook"], lambda *_: ["handbook"], content=True, direct=False, guild_ready_timeout=0.05)
+
+        def desk(surfaces: Mapping[str, Surface[Any]]) -> Desk:
+            limits = AskingLimits(inbox, LimitSettings(4000, 0, 0, 0, 0))
+            settings = DeskSettings(at_once=orders.at_once)
+            return Desk(inbox=inbox, memory=memory, conversation=model, surfaces=surfaces, limits=limits, settings=settings)
+
+        def listener(desk: Desk) -> Listener:
+            return Listener(desk, inbox, ListenSettings(Rules(), Hearing()), Administration(nothing), lambda *_: ["handbook"])
+
+        async with logged_in(app, orders.token, orders.api_url):
+            with noted(Path(orders.notes), model):
+                await serve([DiscordPlatform(app, DiscordSurface(app), listener)], desk)
+
+
+class Bench:
+    def __init__(self, discord: FakeDiscord, folder: Path, writing: Writing, profile: str = "") -> None:
+        self.discord = discord
+        self.place: Place = discord.guild()
+        self._folder = folder
+        self._writing = writing
+        self._profile = profile
+        self.notes: dict[str, Any] = {}
+        self.log = ""
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        discord, folder = self.discord, self._folder
+        writing = (self._writing.tokens, self._writing.per_second, self._writing.thinking)
+        where = (f"sqlite:///{folder}/footnote.db", discord.api_url, discord.token, str(folder / "notes"), writing)
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.discord",
+            "--worker",
+            json.dumps(asdict(Orders(*where, profile=self._profile))),
+        ]
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(command, cwd=ROOT, stderr=log)  # noqa: ASYNC220, S603
+            try:
+                await discord.until(lambda: any(session.begun for session in discord.gateway.live), seconds=60, what="a login")
+                yield
+            finally:
+                process.terminate()
+                process.wait()
+        self.log = (folder / "log").read_text()
+        self.notes = json.loads((folder / "notes").read_text())
+
+    async def finished(self, answers: Sequence[Used]) -> None:
+        await self.discord.until(lambda: all(_is_whole(used.shown) for used in answers), seconds=SECONDS, what="all answers")
+
+
+def _is_whole(shown: Sequence[Said]) -> bool:
+    return bool(shown and shown[-1].buttons)
+
+
+@asynccontextmanager
+async def bench(writing: Writing, *, limits: bool, profile: str = "") -> AsyncIterator[Bench]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with FakeDiscord() as discord:
+            if not limits:
+                discord.buckets.each = {}
+            yield Bench(discord, Path(folder), writing, profile)
+
+
+async def fifty_commands(bars: list[Bar]) -> None:
+    async with bench(Writing(60, 30.0), limits=True) as one:
+        people = [one.place.person(f"P{n}") for n in range(50)]
+        async with one.running():
+            used = await asyncio.gather(*(person.slash("ask", question=f"q{n}?") for n, person in enumerate(people)))
+            await one.finished(used)
+    began = [each.interaction.began for each in used]
+    acknowledged = [each.interaction.acknowledged or 0.0 for each in used]
+    waits = [until - since for since, until in zip(began, acknowledged, strict=True)]
+    told("from a command to “thinking”, 50 at once", waits)
+    bars.append(Bar("the slowest of 50 first words, in seconds", max(waits), at_most=3.0))
+    edits = sum(len(each.message.edits) for one in used for each in one.shown)
+    print(f"{'edits per answer, 50 commands at once':60} {edits / 50:.1f}")
+
+
+async def twenty_in_a_channel(bars: list[Bar]) -> None:
+    writing = Writing(300, 15.0)  # twenty seconds each
+    async with bench(writing, limits=True) as one:
+        people = [one.place.person(f"P{n}") for n in range(20)]
+        async with one.running():
+            asked = [await person.says(f"@Footnote q{n}?") for n, person in enumerate(people)]
+            bot, room = one.discord.bot, one.place.general
+            ours = lambda: [each for each in room.messages if each.author is bot and each.components]  # noqa: E731
+            await one.discord.until(lambda: len(ours()) == len(asked), seconds=SECONDS, what="twenty answers")
+    lasts = one.notes["lasts"]
+    by_question = {(each.reference or {}).get("message_id"): each for each in ours()}
+    ended = [by_question[said.id].edits[-1] if by_question[said.id].edits else by_question[said.id].times[-1] for said in asked]
+    told("from the model's last token to the whole answer, 20 at once", [at - lasts[f"q{n}?"] for n, at in enumerate(ended)])
+    edits = [len(each.edits) for each in ours()]
+    print(f"{'edits per answer, 20 at once in one channel':60} {sum(edits) / 20:.1f}, {min(edits)} to {max(edits)}")
+    bars.append(Bar("answers of 20 that are not whole", sum(each.content != writing.whole for each in ours()), at_most=0))
+    bars.append(Bar("requests that Discord would refuse as too many", len(one.discord.too_fast), at_most=0))
+    bars.append(Bar("lines of the log about rate limits", sum("rate limit" in line for line in one.log.splitlines()), at_most=0))
+
+
+async def throughput(questions: int, *, streamed: bool, profile: str = "") -> None:
+    writing = Writing(60, 1000.0 if streamed else 0.0, 0.0)
+    async with bench(writing, limits=False, profile=profile) as one:
+        people = [one.place.person(f"P{n}") for n in range(50)]
+        used: list[Used] = []
+        async with one.running():
+            for n in range(questions):
+                used.append(await people[n % 50].slash("ask", question=f"q{n}?"))
+                if n % 16 == 15:  # sixteen on the way
+                    await one.finished(used[: n - 15])
+            await one.finished(used)
+    each = one.notes["processor"] / questions
+    name = f"questions a second on one core, {'streamed' if streamed else 'shown whole'}"
+    print(f"{name:60} {1 / each:.1f}   ({each * 1000:.1f} ms of processor each)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--profile", default="", help="only questions one after another; what the profiler sees goes to this file")
+    given = parser.parse_args()
+    if given.worker:
+        orders = Orders(**json.loads(given.worker))
+        if orders.profile:
+            cProfile.runctx("asyncio.run(work(orders))", globals(), {"orders": orders}, orders.profile)
+        else:
+            asyncio.run(work(orders))
+        return
+    if given.profile:
+        asyncio.run(throughput(given.questions, streamed=False, profile=given.profile))
+        return
+    print(machine())
+    bars: list[Bar] = []
+    asyncio.run(fifty_commands(bars))
+    asyncio.run(twenty_in_a_channel(bars))
+    asyncio.run(throughput(given.questions, streamed=False))
+    asyncio.run(throughput(given.questions, streamed=True))
+    verdict(bars)
+
+
+if __name__ == "__main__":
+    main()
