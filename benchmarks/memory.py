@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from corpus import corpus, dialogs, index_folder
+from corpus import Corpus, corpus, dialogs, index_folder
 from reporting import Bar, folder_of, machine, verdict
 
 from rag.models.local.embedder import LocalEmbedder
@@ -42,8 +42,7 @@ asyncio.run(run())
 """
 
 
-async def prepared(arguments: argparse.Namespace, cache: Path) -> tuple[Path, list[str], str]:
-    of = corpus(arguments.size, cache, real_vectors=not arguments.random_vectors)
+async def prepared(of: Corpus, cache: Path) -> tuple[Path, list[str], str]:
     questions = [question for talk in dialogs(of.passages, 34) for question in talk]
     return await index_folder(of, cache, LocalEmbedder().name), questions, f"{len(of.passages)} passages ({of.origin})"
 
@@ -55,7 +54,9 @@ def main() -> None:
     parser.add_argument("--random-vectors", action="store_true", help="embed nothing: random vectors for the dense list")
     arguments = parser.parse_args()
     print(machine())
-    index, questions, about = asyncio.run(prepared(arguments, folder_of(arguments.cache)))
+    cache = folder_of(arguments.cache)
+    of = corpus(arguments.size, cache, real_vectors=not arguments.random_vectors)
+    index, questions, about = asyncio.run(prepared(of, cache))
     with tempfile.TemporaryDirectory() as home:
         shutil.copytree(index, Path(home) / "index")
         command = [sys.executable, "-c", ASK, home, "VmRSS", "VmHWM", "RssAnon", "RssFile"]

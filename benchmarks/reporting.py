@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,31 @@ class Bar:
         ]
         mark = ("  holds" if self.holds else "  MISSED") if bounds else ""
         return f"{self.name}: {self.value:.3g}{f' ({bounds[0]})' if bounds else ''}{mark}"
+
+
+class Burnt:
+    """Seconds of processor time since it was made, of this process and of those that it started and that still run."""
+
+    def __init__(self) -> None:
+        self._others = _children()
+        self._own = time.process_time()
+
+    def seconds(self) -> float:
+        own = time.process_time() - self._own
+        return own + _children() - self._others
+
+
+def _children() -> float:
+    """Linux tells; elsewhere only this process counts."""
+    pids = {pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+    return sum(_seconds(path) for pid in pids for path in Path("/proc", pid, "task").glob("*/schedstat"))
+
+
+def _seconds(schedule: Path) -> float:
+    try:
+        return int(schedule.read_text().split()[0]) / 1e9
+    except (OSError, IndexError):  # it has ended
+        return 0.0
 
 
 def machine() -> str:

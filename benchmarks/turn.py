@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from corpus import BASE, Corpus, corpus, dialogs, index_folder, say
 from instant import InstantReranker, InstantWriter, RecordedEmbedder
-from reporting import Bar, folder_of, machine, verdict
+from reporting import Bar, Burnt, folder_of, machine, verdict
 
 from rag.composing import Composer, ComposeSettings
 from rag.condensing import Condenser, CondenseSettings
@@ -82,17 +82,18 @@ class Footnote:
         for at in range(first, first + count):
             thread = Thread(PLACE, uuid.uuid4().hex)
             for question in self._talks[at]:
-                started, burnt = time.perf_counter(), time.process_time()
+                burnt, started = Burnt(), time.perf_counter()
                 await self._conversation.reply(thread, question, speaker="someone")
                 seconds.append(time.perf_counter() - started)
-                cpu.append(time.process_time() - burnt)
+                cpu.append(burnt.seconds())
         gc.collect()
         return Sample(seconds, cpu)
 
     async def together(self, first: int, count: int) -> Burst:
-        started, burnt = time.perf_counter(), time.process_time()
+        burnt, started = Burnt(), time.perf_counter()
         answered = sum(map(len, await asyncio.gather(*(self.talk(at) for at in range(first, first + count)))))
-        return Burst(answered / (time.perf_counter() - started), (time.process_time() - burnt) / answered)
+        rate = answered / (time.perf_counter() - started)
+        return Burst(rate, burnt.seconds() / answered)
 
 
 @asynccontextmanager
@@ -159,8 +160,7 @@ class LangChain:
         return answer
 
 
-async def measure(size: int, arguments: argparse.Namespace, cache: Path) -> list[Bar]:
-    of = corpus(size, cache, real_vectors=not arguments.random_vectors)
+async def measure(of: Corpus, arguments: argparse.Namespace, cache: Path) -> list[Bar]:
     talks = dialogs(of.passages, DIALOGS)
     async with AsyncExitStack() as stack:
         index = await index_folder(of, cache, LocalEmbedder().name)
@@ -254,7 +254,10 @@ def main() -> None:
     arguments = parser.parse_args()
     print(machine())
     cache = folder_of(arguments.cache)
-    bars = [bar for size in arguments.sizes.split(",") for bar in asyncio.run(measure(int(size), arguments, cache))]
+    bars: list[Bar] = []
+    for size in map(int, arguments.sizes.split(",")):
+        of = corpus(size, cache, real_vectors=not arguments.random_vectors)
+        bars += asyncio.run(measure(of, arguments, cache))
     verdict(bars)
 
 

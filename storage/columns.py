@@ -9,6 +9,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic_core import to_json
 from sqlalchemy import BigInteger, Double, Integer, Text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -19,7 +20,7 @@ Number = BigInteger().with_variant(Integer(), "sqlite")
 # Compared byte by byte, so that a beginning is a range of the index (PostgreSQL would compare as people do).
 Code = Text().with_variant(Text(collation="C"), "postgresql")
 
-_encode = json.JSONEncoder(separators=(",", ":"), default=str, check_circular=False).encode
+_ascii = json.JSONEncoder(separators=(",", ":"), default=str, check_circular=False).encode
 
 
 class _Ids:
@@ -70,7 +71,7 @@ class Utc(TypeDecorator[datetime]):
 
 
 class Json(TypeDecorator[Any]):
-    """A JSON value as ASCII text: NUL and lone surrogates are escaped, and come back as they were from both databases.
+    """A JSON value as text: NUL and lone surrogates are escaped, and come back as they were from both databases.
 
     What is not JSON is written as its `str`: a stray object in a trace must not cost the answer.
     """
@@ -83,6 +84,14 @@ class Json(TypeDecorator[Any]):
 
     def process_result_value(self, value: str | None, dialect: Any) -> Any:  # noqa: ARG002 - its signature
         return None if value is None else json.loads(value)
+
+
+def _encode(value: Any) -> str:
+    """In a quarter of the time that the standard library takes, which writes what pydantic's encoder refuses."""
+    try:
+        return to_json(value, fallback=str, inf_nan_mode="constants").decode()
+    except ValueError:  # a lone surrogate, bytes that are no text
+        return _ascii(value)
 
 
 class database_clock(FunctionElement[float]):  # noqa: N801 - reads as the SQL function it is

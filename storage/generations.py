@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rag.errors import IndexMismatch
 from rag.types import Candidate, Signature
 from storage import dense_list, lexical_list, passage_list, sketch_list
 from storage.arrays import fingerprint, force_all
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 FILES = (*lexical_list.FILES, *dense_list.FILES, *passage_list.FILES, *sketch_list.FILES)
 MANIFEST = "manifest.json"
-LAYOUT = 3  # of what stands in the files: whoever changes that must count on, so that those of other versions are made again
+LAYOUT = 4  # of what stands in the files: whoever changes that must count on, so that those of other versions are made again
 
 
 class Torn(Exception):
@@ -128,6 +129,16 @@ class Generation:
             return np.zeros(0, np.int64), np.zeros(len(lexical), np.float32)
         near, cosines, others = self._dense.best(np.frombuffer(search.vector, "<f4"), search.limit, lexical)
         return near, np.concatenate([cosines, others])
+
+
+def searched(base: str, generation: Generation, search: Search) -> list[Candidate]:
+    dimension = generation.signature.dimension
+    if search.vector is not None and len(search.vector) != 4 * dimension:
+        raise IndexMismatch(
+            f"The index of base {base!r} was made with vectors of {dimension} dimensions, the question's has "
+            f"{len(search.vector) // 4}. Make it again with `footnote index --rebuild`."
+        )
+    return generation.search(search)
 
 
 def ranks(rows: NDArray[np.int64], ranked: NDArray[np.int64]) -> list[int]:

@@ -52,12 +52,13 @@ class IndexFolder:
         self.base = base
         self.path = root / safe_name(base)
         self.pointer_path = self.path / "current"
+        self._pointer = str(self.pointer_path)
         self._lock_path = self.path.with_name(f"{self.path.name}.lock")
 
     def stamp(self) -> Stamp | None:
         """Changes whenever the pointer does; a few microseconds."""
         try:
-            found = os.stat(self.pointer_path)  # noqa: PTH116 - a third of the time of Path.stat
+            found = os.stat(self._pointer)  # noqa: PTH116 - a third of the time of Path.stat
         except (FileNotFoundError, NotADirectoryError):
             return None
         return found.st_ino, found.st_mtime_ns

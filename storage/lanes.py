@@ -15,10 +15,14 @@ T = TypeVar("T")
 
 
 class Job(NamedTuple):
-    """A piece of work and who waits for it. What the work takes is up to the thread: a connection, or nothing."""
+    """A piece of work and who waits for it. What the work takes is up to the thread: a connection, or nothing.
+
+    `single` says that the work is one statement of the database's.
+    """
 
     work: Callable[..., Any]
     done: asyncio.Future[Any]
+    single: bool = False
 
 
 Outcomes: TypeAlias = "Sequence[tuple[Job, Any]]"  # what a job gave, or the Exception it raised
@@ -40,11 +44,11 @@ class Lane:
         thread.start()
         self._threads.append(thread)
 
-    async def ask(self, work: Callable[..., T]) -> T:
+    async def ask(self, work: Callable[..., T], *, single: bool = False) -> T:
         if not self._threads:
             raise RuntimeError(f"{self._name} was asked for something before it was open, or after it was closed")
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._jobs.put(Job(work, done))
+        self._jobs.put(Job(work, done, single))
         return await done
 
     async def close(self) -> None:

@@ -7,10 +7,11 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from rag.errors import IndexMismatch
+from storage.generations import searched
 from storage.index_folder import IndexFolder
 from storage.lanes import Lane, outcome
 from storage.local_writer import guarded, writing
+from storage.searcher import MANY, Searcher
 from storage.shelf import Reader, Shelf
 
 if TYPE_CHECKING:
@@ -20,32 +21,45 @@ if TYPE_CHECKING:
 
     from rag.ports import IndexWriter
     from rag.types import Candidate, Passage, Search, Signature, Stretch
-    from storage.generations import Generation
     from storage.lanes import Job, Outcomes
 
 T = TypeVar("T")
+AT_ONCE = 20_000
 
 
 class LocalIndex:
-    """A PassageIndex in a folder. Any number of processes may search it while one writes."""
+    """A PassageIndex in a folder. Any number of processes may search it while one writes.
 
-    def __init__(self, folder: Path) -> None:
+    A base of up to `at_once` passages is searched where it is asked for: the way to a thread and back, and waiting for
+    Python's lock at every step of the search while others are answered, would take longer than the search itself.
+    """
+
+    def __init__(self, folder: Path, *, at_once: int = AT_ONCE, many: int = MANY) -> None:
         self._root = folder
+        self.searcher = Searcher(folder, many)
+        self._at_once = at_once
         self._shelves: dict[str, Shelf] = {}
+        self._seen: dict[str, Reader] = {}  # to be the newest, since the event loop's last round: nobody could tell a later look
         self._lane = Lane("index")
 
     async def __aenter__(self) -> Self:
+        await self.searcher.__aenter__()
         for _ in range(max(2, os.cpu_count() or 1)):
             self._lane.start(_done)
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.searcher.__aexit__()
         await self._lane.close()
         for shelf in self._shelves.values():
             await asyncio.to_thread(shelf.close)
 
     async def search(self, base: str, search: Search) -> list[Candidate]:
-        return await self._read(base, lambda reader: _searched(base, reader.generation, search), [])
+        if (found := await self.searcher.search(base, search)) is not None:
+            return found
+        if (reader := self._current(base)) and reader.generation.size <= self._at_once:
+            return searched(base, reader.generation, search)
+        return await self._read(base, lambda reader: searched(base, reader.generation, search), [])
 
     async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
         """Read at once: it takes less time than the way to a thread, and touches mapped memory alone."""
@@ -82,10 +96,17 @@ class LocalIndex:
 
     def _current(self, base: str) -> Reader | None:
         """The open generation, if it is the newest; who asks on the event loop goes to a thread where there is none."""
+        if seen := self._seen.get(base):
+            return seen
         try:
-            return self._shelf(base).current()
+            reader = self._shelf(base).current()
         except OSError:
             return None  # the thread finds it too, and says it in words
+        if reader:
+            if not self._seen:
+                asyncio.get_running_loop().call_soon(self._seen.clear)
+            self._seen[base] = reader
+        return reader
 
     async def _read(self, base: str, action: Callable[[Reader], T], nothing: T) -> T:
         return await self._run(base, partial(self._shelf(base).read, action, nothing))
@@ -103,13 +124,3 @@ def _done(jobs: Sequence[Job]) -> Outcomes:
 
 def _between(reader: Reader, stretches: Sequence[Stretch]) -> list[list[Passage]]:
     return [reader.generation.passages.between(stretch) for stretch in stretches]
-
-
-def _searched(base: str, generation: Generation, search: Search) -> list[Candidate]:
-    dimension = generation.signature.dimension
-    if search.vector is not None and len(search.vector) != 4 * dimension:
-        raise IndexMismatch(
-            f"The index of base {base!r} was made with vectors of {dimension} dimensions, the question's has "
-            f"{len(search.vector) // 4}. Make it again with `footnote index --rebuild`."
-        )
-    return generation.search(search)

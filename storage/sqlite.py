@@ -2,7 +2,7 @@
 
 Why not aiosqlite: it hops to its thread and back three or four times for each statement; one hop for a whole piece of
 work makes storing an answer four times as fast. The writer's thread takes all the work that is waiting and
-commits it together, each piece under a savepoint of its own.
+commits it together, each piece under a savepoint of its own unless it is a single statement.
 """
 
 from __future__ import annotations
@@ -33,6 +33,14 @@ T = TypeVar("T")
 _READERS = 2  # so that one long read does not hold up the others
 _GROUP = 64  # pieces of work in one commit
 _BUSY = 10_000  # milliseconds to wait for another process that writes
+# what one statement changes is held in memory until it has ended: a file of its own would take longer than the statement
+_PRAGMAS = (
+    f"busy_timeout = {_BUSY}",
+    "foreign_keys = ON",
+    "synchronous = NORMAL",
+    "wal_autocheckpoint = 4000",
+    "temp_store = MEMORY",
+)
 
 
 class SqliteEngine:
@@ -61,8 +69,8 @@ class SqliteEngine:
     async def read(self, work: Callable[[Connection], T]) -> T:
         return await self._reads.ask(work)
 
-    async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:  # noqa: ARG002 - all the same here
-        return await self._writes.ask(work)
+    async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:
+        return await self._writes.ask(work, single=single)
 
     async def migrate(self, work: Callable[[Connection], None]) -> None:
         await asyncio.to_thread(self._migrate, work)
@@ -101,7 +109,7 @@ def _make(path: Path) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:
-    for pragma in (f"busy_timeout = {_BUSY}", "foreign_keys = ON", "synchronous = NORMAL", "wal_autocheckpoint = 4000"):
+    for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
     if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         connection.execute("PRAGMA journal_mode = WAL")
@@ -117,9 +125,17 @@ def _commit(connection: Connection, jobs: Sequence[Job]) -> Outcomes:
         with _transaction(connection):
             if len(jobs) == 1:
                 return [(jobs[0], jobs[0].work(connection))]
-            return [(job, _apart(connection, job)) for job in jobs]
+            return [(job, (_alone if job.single else _apart)(connection, job)) for job in jobs]
     except Exception as error:  # noqa: BLE001 - the thread's boundary: it is raised where the work was asked for
         return [(job, error) for job in jobs]
+
+
+def _alone(connection: Connection, job: Job) -> Any:
+    """One statement leaves nothing behind when it fails, unless SQLite gave up the whole transaction."""
+    found = outcome(job, connection)
+    if isinstance(found, Exception) and not driver(connection).in_transaction:
+        raise found
+    return found
 
 
 def _apart(connection: Connection, job: Job) -> Any:

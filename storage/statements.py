@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from typing import TYPE_CHECKING, Any, TypeAlias
+from zlib import crc32
 
-from sqlalchemy import Select, bindparam
+from sqlalchemy import bindparam
 from sqlalchemy.sql.compiler import SQLCompiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sqlalchemy import BindParameter, Column, Connection, Dialect, Insert, Table
+    from sqlalchemy import BindParameter, Column, Connection, Dialect, Insert, Select, Table
     from sqlalchemy.dialects import postgresql, sqlite
     from sqlalchemy.types import TypeEngine
 
@@ -41,23 +44,22 @@ def bound(column: Column[Any], name: str) -> BindParameter[Any]:
 
 
 class Together:
-    """Several INSERTs that are executed with one set of parameters: one round trip on PostgreSQL, whole or not at all."""
+    """Several INSERTs that are executed as one statement with one set of parameters: whole, or not at all."""
 
     def __init__(self, dialect: str, *statements: Insert) -> None:
-        *before, last = statements
+        self._statements = statements
         if dialect == "postgresql":
-            statements = (last.add_cte(*(statement.cte(f"part_{n}") for n, statement in enumerate(before))),)
-        self._parts = [(statement, tuple(statement.compile().params)) for statement in statements]
-        self._direct: list[Direct] = []
+            *before, last = statements
+            self._statements = (last.add_cte(*(statement.cte(f"part_{n}") for n, statement in enumerate(before))),)
+        self._names = [tuple(statement.compile().params) for statement in self._statements]
+        self._triggering: Triggering | None = None
 
     def execute(self, connection: Connection, values: Mapping[str, object]) -> None:
         if connection.dialect.name == "sqlite":
-            self._direct = self._direct or [Direct(statement, connection.dialect) for statement, _ in self._parts]
-            held: dict[str, object] = {}  # a value that stands in several of them is made ready once
-            for each in self._direct:
-                each.execute(connection, values, held)
+            self._triggering = self._triggering or Triggering(self._statements, connection.dialect)
+            self._triggering.execute(connection, values)
             return
-        for statement, names in self._parts:
+        for statement, names in zip(self._statements, self._names, strict=True):
             connection.execute(statement, {name: values[name] for name in names})
 
 
@@ -75,32 +77,72 @@ class Asked:
         return self._direct.rows(connection, values)
 
 
-class Direct:
-    """A statement made ready once and handed to SQLite's own driver, which takes a third of the time. Raises sqlite3.Error."""
+class Values:
+    """What stands in a statement by name, made ready for SQLite's own driver, which takes a third of the time."""
 
-    def __init__(self, statement: Insert | Select[Any], dialect: Dialect) -> None:
-        compiled = statement.compile(dialect=dialect)
-        assert isinstance(compiled, SQLCompiler)  # noqa: S101 - what statements compile to
-        self._text = str(compiled)
-        self._names = [(name, _bind(compiled.binds[name].type, dialect)) for name in compiled.positiontup or ()]
-        binds = dict(self._names)
-        values = {name: each.value for name, each in compiled.binds.items() if not each.required}
-        self._fixed = {name: bind(value) if (bind := binds.get(name)) else value for name, value in values.items()}
-        self._columns = (
-            [_result(each.type, dialect) for each in statement.selected_columns] if isinstance(statement, Select) else []
+    def __init__(self, binds: Mapping[str, BindParameter[Any]], dialect: Dialect) -> None:
+        self._names = [(name, _bind(each.type, dialect)) for name, each in binds.items()]
+        given = dict(self._names)
+        fixed = {name: each.value for name, each in binds.items() if not each.required}
+        self._fixed = {name: value if (bind := given[name]) is None else bind(value) for name, value in fixed.items()}
+
+    def ready(self, values: Mapping[str, object]) -> dict[str, object]:
+        fixed = self._fixed
+        return {
+            name: fixed[name] if name not in values else values[name] if bind is None else bind(values[name])
+            for name, bind in self._names
+        }
+
+
+class Triggering:
+    """INSERTs made into one for SQLite: a trigger takes a row of a temporary view apart. Raises sqlite3.Error.
+
+    While others are answered, every statement waits for Python's lock once more.
+    """
+
+    def __init__(self, statements: Sequence[Insert], dialect: Dialect) -> None:
+        kind: Any = type(dialect)
+        binds: dict[str, BindParameter[Any]] = {}
+        parts = []
+        for statement in statements:
+            compiled = _compiled(statement, kind(paramstyle="named"))
+            binds = {**compiled.binds, **binds}
+            parts.append(re.sub(r":(\w+)", r'NEW."\1"', str(compiled)))
+        view = f"together_{crc32(repr(parts).encode()):08x}"
+        columns = ", ".join(f'NULL AS "{name}"' for name in binds)
+        body = "".join(f"{part}; " for part in parts)
+        self._setup = (
+            f"CREATE TEMP VIEW IF NOT EXISTS {view} AS SELECT {columns}",
+            f"CREATE TEMP TRIGGER IF NOT EXISTS put_{view} INSTEAD OF INSERT ON {view} BEGIN {body}END",
         )
+        self._insert = f"INSERT INTO {view} VALUES ({', '.join('?' * len(binds))})"  # noqa: S608 - our own names
+        self._missing = f"no such table: {view}"
+        self._values = Values(binds, dialect)
 
-    def execute(self, connection: Connection, values: Mapping[str, object], held: dict[str, object] | None = None) -> Any:
-        """`held` is what was made ready before, by name, and gets what is made ready now."""
-        held = {} if held is None else held
-        for name, bind in self._names:
-            if name in values and name not in held:
-                held[name] = values[name] if bind is None else bind(values[name])
-        ready = [held[name] if name in held else self._fixed[name] for name, _ in self._names]
-        return driver(connection).execute(self._text, ready)
+    def execute(self, connection: Connection, values: Mapping[str, object]) -> None:
+        ready, direct = tuple(self._values.ready(values).values()), driver(connection)
+        try:
+            direct.execute(self._insert, ready)
+        except sqlite3.OperationalError as error:
+            if str(error) != self._missing:
+                raise
+            for statement in self._setup:  # a connection's first time, or what was made then was rolled back
+                direct.execute(statement)
+            direct.execute(self._insert, ready)
+
+
+class Direct:
+    """A SELECT made ready once and handed to SQLite's own driver. Raises sqlite3.Error."""
+
+    def __init__(self, statement: Select[Any], dialect: Dialect) -> None:
+        compiled = _compiled(statement, dialect)
+        self._text, self._order = str(compiled), compiled.positiontup or []
+        self._values = Values(compiled.binds, dialect)
+        self._columns = [_result(each.type, dialect) for each in statement.selected_columns]
 
     def rows(self, connection: Connection, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
-        found = self.execute(connection, values)
+        ready = self._values.ready(values)
+        found = driver(connection).execute(self._text, [ready[name] for name in self._order])
         return [
             tuple(value if read is None else read(value) for value, read in zip(row, self._columns, strict=True)) for row in found
         ]
@@ -109,6 +151,12 @@ class Direct:
 def driver(connection: Connection) -> Any:
     """The driver's own connection."""
     return connection.connection.driver_connection
+
+
+def _compiled(statement: Insert | Select[Any], dialect: Dialect) -> SQLCompiler:
+    compiled = statement.compile(dialect=dialect)
+    assert isinstance(compiled, SQLCompiler)  # noqa: S101 - what statements compile to
+    return compiled
 
 
 def _bind(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:

@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import Connection, Table, literal, make_url, select, text
@@ -15,6 +16,9 @@ from storage.columns import database_clock, new_id
 from storage.database import Database, parse
 from storage.schema import metadata
 from tests.databases import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,6 +43,35 @@ async def test_work_of_many_at_once_is_all_done(database: Database) -> None:
     await asyncio.gather(*(database.write(partial(insert, str(n))) for n in range(200)))
 
     assert await _count(database, metadata.tables["remembered"]) == 200
+
+
+async def test_single_statements_of_many_at_once_fail_each_for_itself(database: Database) -> None:
+    def insert(key: str, connection: Connection) -> None:
+        connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": key})
+
+    writes = [database.write(partial(insert, str(n // 2)), single=True) for n in range(40)]
+    found = await asyncio.gather(*writes, return_exceptions=True)
+
+    assert [type(each) for each in found].count(StoreError) == 20
+    assert await _count(database, metadata.tables["remembered"]) == 20
+
+
+async def test_where_sqlite_gives_up_the_transaction_nothing_of_it_is_said_to_be_kept(tmp_path: Path) -> None:
+    def insert(key: str, connection: Connection) -> None:
+        connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": key})
+
+    def full(connection: Connection) -> None:
+        """As a full disk does."""
+        connection.exec_driver_sql("ROLLBACK")
+        raise LookupError("full")
+
+    async with Database(f"sqlite:///{tmp_path}/f.db") as database:
+        works: list[Callable[[Connection], None]] = [partial(insert, "a"), partial(insert, "b"), full, partial(insert, "c")]
+        found = await asyncio.gather(*(database.write(work, single=True) for work in works), return_exceptions=True)
+        kept = await _count(database, metadata.tables["remembered"])
+
+    assert kept == sum(each is None for each in found)
+    assert isinstance(found[2], LookupError)
 
 
 async def test_a_statement_that_is_refused_is_a_store_error_without_the_values(database: Database) -> None:

@@ -20,6 +20,7 @@ from tests.storage.passages import SIGNATURE, bm25, cosines, direction, indexed,
 BASE = "handbook"
 IMPLEMENTATIONS: dict[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[PassageIndex]]] = {
     "local": lambda request: LocalIndex(request.getfixturevalue("tmp_path")),
+    "local, in a thread": lambda request: LocalIndex(request.getfixturevalue("tmp_path"), at_once=0),
     "weaviate": lambda request: WeaviateIndex(request.getfixturevalue("weaviate_settings")),
 }
 

@@ -1,0 +1,117 @@
+"""Searches in a process of their own, while many are asked: here they would take turns with everything else that Python does.
+
+Started when it is worth it, ended when it has nothing to do for a while, by the pool that holds it. It opens the index as any
+other process would, and sees every publish by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import marshal
+import os
+import time
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from rag.types import Candidate, Search
+from rag.workers import WorkerDied, Workers, WorkFailed
+from storage.generations import searched
+from storage.index_folder import IndexFolder
+from storage.shelf import Shelf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MANY = 20  # searches in a quarter of a second that had to wait: then the process is worth its memory
+IDLE_SECONDS = 60.0
+_WINDOW = 0.25
+_WAITED = 0.0005  # seconds of processor time that others took meanwhile, who were ready too
+_AHEAD = 64  # given to the process at once, so that it never waits for this one
+
+
+class Searcher:
+    """`many` searches within a moment that found others at work start the process; without it, searches are done elsewhere."""
+
+    def __init__(self, root: Path, many: int = MANY) -> None:
+        self._root = str(root.absolute())
+        self._lately: deque[float] = deque(maxlen=max(1, many))
+        self._workers = Workers(
+            "storage.searcher:worker", processes=1, niceness=0, ahead=_AHEAD, retries=0, idle_seconds=IDLE_SECONDS
+        )
+        self._under_way = 0
+        self._starting: asyncio.Task[None] | None = None
+        self._alone = _cores() < 2  # noqa: PLR2004 - nothing would be done side by side
+
+    async def __aenter__(self) -> Self:
+        await self._workers.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._workers.__aexit__(None, None, None)
+        if self._starting is not None:
+            await asyncio.gather(self._starting)
+
+    @property
+    def pid(self) -> int | None:
+        return next(iter(self._workers.pids), None)
+
+    async def search(self, base: str, search: Search) -> list[Candidate] | None:
+        """None where it has to be done elsewhere: few are asked, or the process is not there or could not do it."""
+        if not await self._is_called_for():
+            return None
+        self._under_way += 1
+        try:
+            found = marshal.loads(await self._workers.call(self._asked(base, search)))  # noqa: S302 - from a process of ours
+        except (WorkerDied, WorkFailed):
+            return None
+        finally:
+            self._under_way -= 1
+        return list(map(Candidate._make, zip(*found, strict=True)))
+
+    async def _is_called_for(self) -> bool:
+        """Whether many wait for each other, and the process is there; it is started where it is not."""
+        waits, lately = self._under_way > 0 or await _waited(), self._lately
+        now = time.monotonic()
+        if waits:
+            lately.append(now)
+        if self._alone or len(lately) < (lately.maxlen or 0) or now - lately[0] > _WINDOW:
+            return False
+        if self._starting is None or (self._starting.done() and self.pid is None):
+            self._starting = asyncio.create_task(self._start())
+        return self._starting.done()
+
+    async def _start(self) -> None:
+        with suppress(WorkerDied, WorkFailed):
+            await self._workers.call(self._asked("", Search(())))
+
+    def _asked(self, base: str, search: Search) -> bytes:
+        return marshal.dumps((self._root, base, search.terms, search.vector, search.limit))
+
+
+def worker() -> Callable[[bytes], bytes]:
+    """What the process does: a search in, the columns of its candidates out."""
+    shelves: dict[tuple[str, str], Shelf] = {}
+
+    def work(payload: bytes) -> bytes:
+        root, base, *search = marshal.loads(payload)  # noqa: S302 - from the process that started this one
+        if not base:
+            return b""
+        shelf = shelves.get((root, base)) or shelves.setdefault((root, base), Shelf(IndexFolder(Path(root), base)))
+        nothing: Sequence[Candidate] = []
+        found = shelf.read(lambda reader: searched(base, reader.generation, Search(*search)), nothing)
+        return marshal.dumps(tuple(zip(*found, strict=True)))
+
+    return work
+
+
+async def _waited() -> bool:
+    """Whether others had work to do: whoever else is ready has their turn."""
+    began = time.thread_time()
+    await asyncio.sleep(0)
+    return time.thread_time() - began >= _WAITED
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

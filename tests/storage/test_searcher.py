@@ -1,0 +1,154 @@
+"""Searches in a process of their own, while many are asked."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from rag.errors import IndexMismatch
+from rag.types import Candidate, Search
+from storage import searcher
+from storage.local_index import LocalIndex
+from storage.searcher import Searcher
+from tests.storage.passages import SIGNATURE, direction, indexed
+
+BASE = "handbook"
+SEARCHES = [Search((f"w{n % 7}", f"w{n % 5}", "açaí", "北京"), direction(n), limit=5) for n in range(40)]
+
+
+async def fill(folder: Path, *texts: str) -> None:
+    async with LocalIndex(folder) as index, index.write(BASE, SIGNATURE) as writer:
+        await writer.put("a", indexed("a", *texts))
+        await writer.publish(switch=True)
+
+
+async def here(folder: Path, searches: Sequence[Search]) -> list[list[Candidate]]:
+    async with LocalIndex(folder) as index:
+        return [await index.search(BASE, each) for each in searches]
+
+
+async def started(asked: Searcher) -> int:
+    """Its process is there."""
+    for _ in range(3_000):
+        if await asked.search(BASE, SEARCHES[0]) is not None and asked.pid is not None:
+            return asked.pid
+        await asyncio.sleep(0.01)
+    raise AssertionError("the process does not start")
+
+
+@pytest_asyncio.fixture
+async def folder(tmp_path: Path) -> Path:
+    await fill(tmp_path, *(f"w{n % 7} w{n % 11} açaí" for n in range(60)))
+    return tmp_path
+
+
+@pytest.fixture
+def called_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every search counts as one that had to wait."""
+    monkeypatch.setattr(searcher, "_WAITED", 0.0)
+    monkeypatch.setattr(searcher, "_cores", lambda: 2)
+
+
+@pytest_asyncio.fixture
+async def process(folder: Path, called_for: None) -> AsyncIterator[Searcher]:  # noqa: ARG001 - it is in force
+    async with Searcher(folder, many=1) as opened:
+        await started(opened)
+        yield opened
+
+
+async def test_the_process_finds_what_is_found_here(folder: Path, process: Searcher) -> None:
+    found = await asyncio.gather(*(process.search(BASE, each) for each in SEARCHES))
+
+    assert found == await here(folder, SEARCHES)
+    assert any(each.matched and each.sketch for candidates in found if candidates for each in candidates)
+
+
+async def test_the_process_sees_a_publish_at_once(folder: Path, process: Searcher) -> None:
+    await fill(folder, "new words")
+
+    assert await process.search(BASE, Search(("new",))) == (await here(folder, [Search(("new",))]))[0]
+    assert await process.search("nowhere", Search(("new",))) == []
+
+
+async def test_one_after_the_other_is_searched_without_a_process(folder: Path) -> None:
+    async with Searcher(folder, many=5) as alone:
+        assert [await alone.search(BASE, each) for each in SEARCHES] == [None] * len(SEARCHES)
+        assert alone.pid is None
+
+
+async def test_many_that_wait_for_each_other_start_the_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searcher, "_cores", lambda: 2)
+
+    def work() -> int:
+        return sum(n * n for n in range(40_000))
+
+    async def ask(asked: Searcher) -> None:
+        await asked.search(BASE, SEARCHES[0])
+        work()
+
+    async with Searcher(folder, many=5) as asked, asyncio.timeout(30):
+        while asked.pid is None:
+            await asyncio.gather(*(ask(asked) for _ in range(10)))
+
+
+@pytest.mark.usefixtures("called_for")
+async def test_on_one_core_there_is_no_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searcher, "_cores", lambda: 1)
+
+    async with Searcher(folder, many=1) as alone:
+        assert [await alone.search(BASE, each) for each in SEARCHES] == [None] * len(SEARCHES)
+
+
+@pytest.mark.usefixtures("called_for")
+async def test_what_a_killed_process_was_asked_is_searched_here_and_another_takes_its_place(folder: Path) -> None:
+    wanted = await here(folder, SEARCHES)
+    async with LocalIndex(folder, many=1) as index:
+        first = await started(index.searcher)
+        waiting = [asyncio.create_task(index.search(BASE, each)) for each in SEARCHES]
+        await asyncio.sleep(0)
+        os.kill(first, signal.SIGKILL)
+
+        assert await asyncio.gather(*waiting) == wanted
+        assert await started(index.searcher) != first
+        assert await asyncio.gather(*(index.search(BASE, each) for each in SEARCHES)) == wanted
+
+
+@pytest.mark.usefixtures("called_for")
+async def test_a_search_that_nobody_waits_for_any_more_harms_no_other(folder: Path) -> None:
+    wanted = await here(folder, SEARCHES)
+    async with LocalIndex(folder, many=1) as index:
+        await started(index.searcher)
+        tasks = [asyncio.create_task(index.search(BASE, each)) for each in SEARCHES]
+        for _ in range(3):
+            await asyncio.sleep(0)
+        for task in tasks[::2]:
+            task.cancel()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert found[1::2] == wanted[1::2]
+    assert all(isinstance(each, asyncio.CancelledError) for each in found[::2])
+
+
+@pytest.mark.usefixtures("called_for")
+async def test_what_is_wrong_with_a_search_is_said_as_without_a_process(folder: Path) -> None:
+    async with LocalIndex(folder, many=1) as index:
+        await started(index.searcher)
+        with pytest.raises(IndexMismatch, match="vectors of 64 dimensions, the question's has 2"):
+            await index.search(BASE, Search(("w1",), bytes(8)))
+
+
+@pytest.mark.usefixtures("called_for")
+async def test_a_process_with_nothing_to_do_ends_and_comes_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searcher, "IDLE_SECONDS", 0.05)
+    async with Searcher(folder, many=1) as asked:
+        first = await started(asked)
+        for _ in range(3_000):
+            if asked.pid is None:
+                break
+            await asyncio.sleep(0.01)
+        assert asked.pid is None
+        assert await started(asked) != first
