@@ -34,15 +34,31 @@ async def serve(
     *,
     ready: Callable[[], None] | None = None,
 ) -> None:
-    """First nothing new is taken in any more, then what is in flight is finished or handed back, then connections close."""
-    ended = asyncio.Event()
+    """First nothing new is taken in any more, then what is in flight is finished or handed back, then connections close.
+
+    Asked to end while a platform cannot be reached yet, it does not wait until it can.
+    """
+    ended, ready_to_end, me = asyncio.Event(), asyncio.Event(), asyncio.current_task()
+
+    def end() -> None:
+        if not (ended.is_set() or ready_to_end.is_set()) and me is not None:
+            me.cancel()
+        ended.set()
+
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
-        loop.add_signal_handler(number, ended.set)
+        loop.add_signal_handler(number, end)
     try:
         async with desk({platform.name: platform.surface for platform in platforms}) as open_desk, AsyncExitStack() as stack:
-            for platform in platforms:
-                await stack.enter_async_context(platform.listening(open_desk))
+            try:
+                for platform in platforms:
+                    await stack.enter_async_context(platform.listening(open_desk))
+            except asyncio.CancelledError:
+                if me is None or not ended.is_set():
+                    raise
+                me.uncancel()
+                return
+            ready_to_end.set()
             if ready is not None:
                 ready()
             await ended.wait()

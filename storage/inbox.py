@@ -45,7 +45,7 @@ from storage.inbox_rows import (
     thread_upsert,
 )
 from storage.schema import questions
-from storage.statements import insert
+from storage.statements import Asked, insert
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -63,6 +63,7 @@ class DatabaseInbox:
         self._question = insert(questions, database.dialect).on_conflict_do_nothing().returning(questions.c.id)
         self._post = post_upsert(database.dialect)
         self._judge = judge_upsert(database.dialect)
+        self._tally = Asked(TALLY)
 
     async def claim(self, asked: Question) -> Question | None:
         now = datetime.now(UTC)
@@ -170,8 +171,8 @@ class DatabaseInbox:
 
     async def tally(self, thread: Thread, person: str, *, seconds: float) -> Tally:
         values = tally_values(thread, person, seconds)
-        row = await self._database.read(lambda connection: connection.execute(TALLY, values).one())
-        return Tally(*(count or 0 for count in row))
+        [row] = await self._database.read(lambda connection: self._tally.rows(connection, values))
+        return Tally(*row)
 
     async def _changed(self, statement: Executable, question: str, values: dict[str, Any]) -> bool:
         values = {"question": int(question), **values}

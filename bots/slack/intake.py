@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -62,6 +63,7 @@ class Intake:
         self._command = command
         self._removed = removed
         self._settings = settings
+        self._telling: dict[tuple[str, str, str], asyncio.Task[None]] = {}
 
     async def take(self, body: Json, me: str) -> None:
         """Returns once what was asked is kept, so that it may be acknowledged. Raises StoreError."""
@@ -83,6 +85,15 @@ class Intake:
                 await self._removed(event)
 
     async def _told(self, told: Told, me: str) -> None:
+        """Slack tells of a mention twice, at the same moment: the second one waits for what comes of the first."""
+        key = (told.where.workspace, told.where.channel, told.message)
+        task = self._telling.get(key)
+        if task is None:
+            task = self._telling[key] = asyncio.create_task(self._hear(told, me))
+            task.add_done_callback(lambda _: self._telling.pop(key, None))
+        await asyncio.shield(task)
+
+    async def _hear(self, told: Told, me: str) -> None:
         thread = thread_of(told)
         addressed = told.mentioned or told.where.direct
         if not addressed and not await self._follows(told, thread, me):

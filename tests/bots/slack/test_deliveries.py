@@ -93,6 +93,7 @@ async def test_one_gesture_that_becomes_two_messages_is_answered_once(slack: Fak
 async def test_what_could_not_be_kept_is_not_acknowledged_and_answered_when_it_comes_again(
     slack: FakeSlack, bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    slack.minute = 0.5
     claim, failures = bot.inbox.claim, [1, 1]
 
     async def failing(asked: Any) -> Any:
@@ -105,7 +106,7 @@ async def test_what_could_not_be_kept_is_not_acknowledged_and_answered_when_it_c
     async with bot.over_http():
         await all_settled(slack, slack.workspace.person("Ana").says("@Footnote how?"))
 
-    assert sorted(status for one in slack.courier.deliveries for status in one.statuses if status != 200) == [503, 503]
+    assert sorted(status for one in slack.courier.deliveries for status in one.statuses if status != 200) == [503] * 4
     assert bot.core.asked == ["how?"]
 
 
@@ -153,6 +154,30 @@ async def test_after_a_socket_was_cut_questions_are_answered(slack: FakeSlack, b
             await all_settled(slack, slack.workspace.person("Ana").says(f"@Footnote question {n}?"))
 
     assert bot.core.asked == ["question 0?", "question 1?"]
+
+
+async def test_a_process_that_gets_no_socket_ends_when_it_is_asked_to(slack: FakeSlack, bot: Bot) -> None:
+    refused = slack.fails("/link", 999, status=503)
+
+    async def run() -> None:
+        async with bot.running():
+            raise AssertionError("there is no socket")
+
+    running = asyncio.create_task(run())
+    await slack.until(lambda: refused.times < 999, what="an attempt to connect")
+    running.cancel()
+    async with asyncio.timeout(5):
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+
+async def test_both_events_of_a_mention_are_acknowledged_and_cost_one(slack: FakeSlack, bot: Bot) -> None:
+    async with bot.running():
+        await all_settled(slack, slack.workspace.person("Ana").says("@Footnote how?"))
+
+    asked = [one for one in slack.courier.deliveries if one.body["event"].get("text", "").endswith("how?")]
+    assert [(one.acknowledged, one.attempts) for one in asked] == [(True, 1)] * 2
+    assert len(slack.calls_of("users.info")) == 1
 
 
 async def test_events_that_come_late_and_backwards_are_answered_once_each(slack: FakeSlack, bot: Bot) -> None:
