@@ -114,7 +114,8 @@ class App(discord.Client):
             async with self._lock(room):
                 await work()
         except StoreUnavailable as error:
-            log.error("what was said in Discord could not be taken in: %s", error)  # noqa: TRY400 - the sentence says it all
+            log.error("what was said in Discord is read again once the database answers: %s", error)  # noqa: TRY400 - it says it all
+            self.absence.ends(resumed=False)
         except Exception:
             log.exception("an error that should not be")
 

@@ -11,13 +11,14 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from logging import getLogger
 from typing import TYPE_CHECKING, TypeAlias
 
 import discord
 
 from bots.discord.failing import delivering
-from rag.errors import DeliveryError, StoreError
+from rag.errors import DeliveryError, PostLater, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 log = getLogger(__name__)
 
 REMEMBERED = "discord.heard"
-LATER = 2.0  # seconds before another try
+LATER, TRIES = 2.0, 10  # seconds before another try, and how often it is tried to read a room
 EVERY = 15.0  # seconds between two notes of when somebody listened
 BEFORE = 60.0  # seconds that a dead connection may take to be noticed
 LONGEST = 900.0  # seconds of absence that are made up for
@@ -65,6 +66,7 @@ class Absence:
 
     async def run(self) -> None:
         """As long as the process: while it listens it notes so, after a new session it makes up for what was missed."""
+        later = LATER
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ready.wait(), EVERY)
@@ -75,10 +77,12 @@ class Absence:
                     self._listening = True
                 if self._listening:
                     await self._note()
+                later = LATER
             except StoreError as error:
                 log.warning("what was said in Discord meanwhile is looked for later: %s", error)
                 self._ready.set()
-                await asyncio.sleep(LATER)
+                await asyncio.sleep(later)
+                later = min(2 * later, EVERY)
             except Exception:
                 log.exception("an error that should not be")
 
@@ -90,10 +94,7 @@ class Absence:
         since = datetime.fromtimestamp(max(until - BEFORE, time.time() - LONGEST), UTC)
         self._direct = dict.fromkeys(direct) | self._direct
         for room in [*self._rooms(since), *await self._talks(direct)]:
-            try:
-                await self._hear(Missed(room, since))
-            except DeliveryError as error:
-                log.info("what was said in channel %s meanwhile could not be read: %s", room.id, error)
+            await _patiently(room.id, partial(self._hear, Missed(room, since)))
 
     async def _note(self) -> None:
         await self._catalog.remember(REMEMBERED, {"until": time.time(), "direct": list(self._direct)[-DIRECT:]})
@@ -112,15 +113,29 @@ class Absence:
 
     async def _talks(self, direct: Sequence[str]) -> list[discord.DMChannel]:
         found: list[discord.DMChannel] = []
-        for id_ in direct:
-            try:
-                with delivering():
-                    room = self._client.get_channel(int(id_)) or await self._client.fetch_channel(int(id_))
-            except DeliveryError:
-                continue
+        for id_ in map(int, direct):
+            room = self._client.get_channel(id_) or await _patiently(id_, partial(self._fetched, id_))
             if isinstance(room, discord.DMChannel):
                 found.append(room)
         return found
+
+    async def _fetched(self, room: int) -> object:
+        with delivering():
+            return await self._client.fetch_channel(room)
+
+
+async def _patiently(room: int, work: Callable[[], Awaitable[object]]) -> object:
+    """One room that cannot be read keeps no other from it. Raises StoreError."""
+    for _ in range(TRIES):
+        try:
+            return await work()
+        except PostLater as later:
+            await asyncio.sleep(min(later.seconds, LATER))
+        except DeliveryError as error:
+            log.info("what was said in channel %s meanwhile cannot be read: %s", room, error)
+            return None
+    log.warning("what was said in channel %s meanwhile could not be read", room)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

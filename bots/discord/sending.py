@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, Protocol
 
 import discord
@@ -16,7 +15,16 @@ if TYPE_CHECKING:
 TOKEN_SECONDS = 15 * 60.0
 FIRST_WORD = 4.0  # seconds after which an interaction can no longer be acknowledged, and a little more
 SPARE = 20.0  # seconds before a token's end at which it is no longer relied on
-ORIGINAL: Any = "@original"  # the library wants a number there, Discord takes this word
+
+
+class _Original:
+    """The message that an interaction was first answered with. The library wants a number there, and would quote a text."""
+
+    def __str__(self) -> str:
+        return "@original"
+
+
+ORIGINAL: Any = _Original()
 
 
 class Way(Protocol):
@@ -50,7 +58,7 @@ class ByToken:
         except TokenDead as error:
             if error.over:
                 raise
-            left = self._reply_to.expires - TOKEN_SECONDS + FIRST_WORD - time.time()
+            left = self._reply_to.expires - TOKEN_SECONDS + FIRST_WORD - discord.utils.utcnow().timestamp()
             if left > 0:  # who took it in may be about to
                 raise PostLater("The interaction is not acknowledged yet.", seconds=min(left, 1.0)) from error
             raise PostImpossible("The interaction was not acknowledged, and Discord has told so.") from error
@@ -106,7 +114,7 @@ class ByChannel:
 def ways(client: discord.Client, reply_to: ReplyTo) -> list[Way]:
     """In the order in which they are tried; none where an answer only one may see came too late."""
     found: list[Way] = []
-    if reply_to.token and time.time() < reply_to.expires - SPARE:
+    if reply_to.token and discord.utils.utcnow().timestamp() < reply_to.expires - SPARE:
         found.append(ByToken(client, reply_to))
     if not reply_to.private:
         found.append(ByChannel(client, reply_to.room))

@@ -33,6 +33,7 @@ LONG = 4_500  # characters of an answer that takes more than one message
 COMMANDS, FOLLOW_UPS = 0.5, 0.5  # how many questions of a thread
 FIRST_WORD = 3.2  # seconds after which who used a command is told that nothing comes, and uses it again
 LOST = 0.15  # how many cuts end a session for good
+MISSING = 120.0  # seconds after which a message that nobody took in is given up: it is missing
 DIES = 0.3  # how many tokens die before their time
 BOTS = (0, 19, 20, 23)  # kinds of messages that say something
 
@@ -116,7 +117,8 @@ class World:
         called = "" if thread in self._begun and self._chances.random() < FOLLOW_UPS else f"@{self._discord.bot.name} "
         self._begun.add(thread)
         await self._ann.says(f"{called}{name}?", channel=room)
-        while not await claimed():  # noqa: ASYNC110 - in the database
+        until = time.monotonic() + MISSING
+        while not await claimed() and time.monotonic() < until:  # noqa: ASYNC110 - in the database
             await asyncio.sleep(0.1)
 
     async def _use(self, room: Channel, name: str) -> None:

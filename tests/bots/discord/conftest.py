@@ -73,7 +73,7 @@ class Bot:
         )
         surface = DiscordSurface(app, threads=self.threads)
         surface.pace = self.pace
-        platform = DiscordPlatform(app, surface, self._listener)
+        platform = DiscordPlatform(app, surface, self.listener)
         desk = Desk(
             inbox=self.inbox,
             memory=self.memory,
@@ -95,7 +95,7 @@ class Bot:
         assert self.app is not None
         self.app.listen(None)
 
-    def _listener(self, desk: Desk) -> Listener:
+    def listener(self, desk: Desk) -> Listener:
         settings = ListenSettings(self.rules, self.hearing, longest=self.limits.question_characters)
         return Listener(desk, self.inbox, settings, Administration(self), self.choosable)
 

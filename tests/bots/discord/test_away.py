@@ -15,6 +15,7 @@ from tests.fakes.discord.faults import Fault
 from tests.fakes.discord.state import HISTORY
 
 if TYPE_CHECKING:
+    from rag.types import Question
     from tests.bots.discord.conftest import Bot
     from tests.fakes.discord import FakeDiscord
 
@@ -130,13 +131,48 @@ async def test_a_channel_that_cannot_be_read_and_a_database_that_is_away_keep_no
         return await remembered(key)
 
     monkeypatch.setattr(bot.catalog, "remembered", sometimes)
-    fake.faults.planned.append(Fault("history", code=50001))
-    fake.faults.planned.append(Fault("history", status=500, times=1))
-    await ana.says("anything", channel=place.channel("general"))
+    fake.faults.planned.append(Fault("history", times=2, hang_up=True))
     async with bot.running():
-        await fake.until(lambda: not away)
-        await bot.catalog.remember(REMEMBERED, {"until": time.time(), "direct": []})
-        await fake.gateway.forget()
+        await said.answered(holding="About here?")
+
+    assert (bot.core.asked, away) == (["here?"], [])
+
+
+async def test_a_room_that_may_not_be_read_is_left_out(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    async with bot.running():
+        await heard(bot)
+    said = await ana.says("@Footnote here?", channel=place.channel("other"))
+    await ana.says("@Footnote or here?")  # the last to speak is read first
+    fake.faults.planned.append(Fault("history", code=50001))
+    async with bot.running():
         await said.answered(holding="About here?")
 
     assert bot.core.asked == ["here?"]
+
+
+async def test_what_is_said_while_the_database_is_away_is_taken_in_once_it_is_back(
+    fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    claim = bot.inbox.claim
+    away = True
+
+    async def sometimes(asked: Question) -> Question | None:
+        if away:
+            raise StoreUnavailable("the database does not answer")
+        return await claim(asked)
+
+    monkeypatch.setattr(bot.inbox, "claim", sometimes)
+    async with bot.running():
+        await heard(bot)
+        said = await ana.says("@Footnote are you there?")
+        await fake.until(lambda: "read again once the database answers" in caplog.text)
+        away = False
+        await said.answered(holding="About are you there?")
+
+    assert [record.exc_info for record in caplog.records if "database" in record.message] == [None] * len(
+        [record for record in caplog.records if "database" in record.message]
+    )
