@@ -166,7 +166,7 @@ class Listener:
             return
         if about is not None:
             text = await heard.asked(about, me, self._settings.longest)
-        thread = await self._thread_in(room) or Thread(place_of(room), str(interaction.id))
+        thread = await self._thread_of_command(interaction, room, private=acknowledgement.private)
         reply_to = ReplyTo(room.id, interaction.token, interaction.expires_at.timestamp(), private=acknowledgement.private)
 
         async def taken(question: Question) -> None:
@@ -188,6 +188,12 @@ class Listener:
             ),
             taken=taken,
         )
+
+    async def _thread_of_command(self, interaction: discord.Interaction, room: Room, *, private: bool) -> Thread:
+        """What only one person sees is a talk of its own: the others of the thread never get it as history."""
+        if private and isinstance(room, discord.Thread):
+            return Thread(place_of(room), f"{room.id}-{interaction.user.id}")
+        return await self._thread_in(room) or Thread(place_of(room), str(interaction.id))
 
     async def commanded(self, interaction: discord.Interaction, said: str) -> None:
         """Only who gave the command sees how it goes: it names documents. A long run outlives the interaction's token."""

@@ -10,7 +10,7 @@ from bots.access import LimitSettings, Rules
 from bots.discord.heard import Hearing
 from bots.discord.surface import DiscordSurface
 from rag.errors import ModelTimeout
-from rag.types import Place
+from rag.types import Place, Thread
 from tests.fakes.discord.faults import Fault
 from tests.fakes.discord.state import SEND
 
@@ -174,6 +174,27 @@ async def test_a_private_answer_is_seen_by_who_asked_alone(fake: FakeDiscord, bo
 
     assert used.private
     assert "Ask more in a thread" not in fake.transcript()
+
+
+async def test_what_was_asked_in_private_in_a_thread_is_no_history_for_the_others(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana, ben = place.person("Ana"), place.person("Ben")
+    async with bot.running():
+        thread = await ana.starts_thread("pay", await ana.says("pay day is the 25th"))
+        await (await ana.says("@Footnote when is pay day?", channel=thread)).answered(holding="About when is pay day?")
+        await (await ana.slash("ask", channel=thread, question="what do I earn?", private=True)).answered(holding="what do I earn?")
+        await (await ana.slash("ask", channel=thread, question="and net?", private=True)).answered(holding="and net?")
+        await (await ben.says("@Footnote what was asked?", channel=thread)).answered(holding="About what was asked?")
+        own = await bot.memory.recall(Thread(bot.place(thread), f"{thread.id}-{ana.id}"), 10)
+        common = await bot.memory.recall(Thread(bot.place(thread), thread.id), 10)
+
+    assert [turn.text for turn in own if turn.role == "user"] == ["what do I earn?", "and net?"]
+    assert [turn.text for turn in common if turn.role == "user"] == ["when is pay day?", "what was asked?"]
+    assert [turn.text for turn in bot.core.histories[1]] == [  # type: ignore[attr-defined]
+        "pay day is the 25th",
+        "when is pay day?",
+        "About when is pay day?",
+    ]
 
 
 async def test_a_base_is_offered_and_asked_by_name(fake: FakeDiscord, bot: Bot) -> None:
