@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 log = getLogger(__name__)
 
 
+STORE_TRIES = 3  # until who asked is told that the answer cannot be stored
+
+
 class Replies(Protocol):
     """The core, as a desk needs it."""
 
@@ -91,16 +94,24 @@ class Answering:
                     base=question.base,
                 )
         except StoreError as error:
-            log.warning("question %s: the database failed while it was answered: %s", question.id, error)
-            # somebody may have answered it meanwhile, whom we had taken for dead
-            stored = await self._inbox.answer(question.id)
-            return Outcome(stored, "delivered") if stored else Outcome(Notice(apology(error, text)), "failed", str(error))
+            return await self._unless_stored(question, error)
         except FootnoteError as error:
             return Outcome(Notice(apology(error, text)), "failed", str(error))
         except Exception as error:  # a bug, of ours or a model's library: who asked hears of it all the same
             log.exception("question %s: an error that should not be", question.id)
             return Outcome(Notice(apology(None, text)), "failed", type(error).__name__)
         return Outcome(answer, "delivered")
+
+    async def _unless_stored(self, question: Question, error: StoreError) -> Outcome:
+        """An answer that could not be stored may be in a moment: the desk tries again, a few times, before anybody is told."""
+        stored = await self._inbox.answer(question.id)  # somebody may have answered it, whom we had taken for dead
+        if stored is not None:
+            return Outcome(stored, "delivered")
+        now = await self._inbox.question(question.id)
+        if now is not None and not now.failure and question.deliveries + 1 < STORE_TRIES:
+            raise error
+        log.warning("question %s: a store failed while it was answered: %s", question.id, error)
+        return Outcome(Notice(apology(error, question.text)), "failed", str(error))
 
     async def _with_history(self, surface: Surface[Any], question: Question) -> tuple[str, Sequence[Turn] | None]:
         """A thread that is not known is read once (S4). Called without a question, the thread's last one is meant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Integer, bindparam, case, delete, func, null, or_, select, update
+from sqlalchemy import BigInteger, Integer, bindparam, case, delete, func, null, or_, select, update
 
 from rag.text import well_formed
 from rag.types import Answer, Place, Question, Thread
@@ -52,7 +52,9 @@ _QUESTION = (
 _PLACED = (threads.c.platform, threads.c.workspace, threads.c.channel, threads.c.direct, threads.c.thread)
 WITH_THREAD = select(*_QUESTION, *_PLACED).join(threads, threads.c.id == questions.c.thread_id)
 
-LOCK = select(threads.c.id).where(threads.c.id == bindparam("thread")).with_for_update()
+# Who looks for a thread's next question waits for who does already. The thread's row itself is not locked for it: who keeps an
+# answer holds the question and wants the row.
+LOCK = select(func.pg_advisory_xact_lock(bindparam("number", type_=BigInteger())))
 HELD = select(questions.c.id).where(_OF_THREAD, _OPEN, _BUSY).limit(1)
 _OLDEST = select(questions.c.id).where(_OF_THREAD, _OPEN).order_by(questions.c.asked_at, questions.c.id).limit(1)
 TAKE = (

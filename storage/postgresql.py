@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import asyncpg
 from sqlalchemy import event, text
-from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ T = TypeVar("T")
 _CONNECTIONS = 10
 _CONNECT_SECONDS = 10.0
 _STATEMENT_SECONDS = 60.0
+_ROLLED_BACK = {"40001", "40P01"}  # could not be done as if alone, deadlock
+_TRIES = 3  # besides the last
 _IDLE_SECONDS = 600  # firewalls forget connections without a word
 _NOT_ASYNCPG = ("channel_binding", "gssencmode", "connect_timeout", "prepared_statement_cache_size")
 _MIGRATING = 0x466F6F746E6F7465  # "Footnote" in ASCII: the number of the lock
@@ -40,6 +42,16 @@ class PostgresEngine:
             return await connection.run_sync(work)
 
     async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:
+        """What the database rolled back, so that another transaction could go on, is done again."""
+        for _ in range(_TRIES):
+            try:
+                return await self._written(work, single=single)
+            except DBAPIError as error:
+                if getattr(error.orig, "sqlstate", "") not in _ROLLED_BACK:
+                    raise
+        return await self._written(work, single=single)
+
+    async def _written(self, work: Callable[[Connection], T], *, single: bool) -> T:
         if single:  # one statement is a transaction by itself
             return await self.read(work)
         async with self._engine.begin() as connection:

@@ -6,14 +6,22 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bots.delivery import Notice, Part
 from bots.desk import Desk, DeskSettings
 from bots.retrying import DELIVERIES
-from rag.errors import ModelTimeout, PostGone, PostImpossible, PostLater, PostRefused
+from rag.errors import (
+    IndexMissing,
+    ModelTimeout,
+    PostGone,
+    PostImpossible,
+    PostLater,
+    PostRefused,
+    StoreUnavailable,
+)
 from rag.types import Place, Post, Question, Thread, Turn
 from storage.conversations import DatabaseMemory
 from storage.database import Database
@@ -371,6 +379,38 @@ async def test_a_failure_ends_in_one_plain_apology(office: Office) -> None:
 
     assert office.wall.of(THREAD) == [ModelTimeout.user_message]
     assert await office.state() == "failed"
+
+
+@pytest.mark.parametrize(("failures", "said", "paid"), [(2, "About leave?", 3), (9, "I cannot reach my documents", 3)])
+async def test_an_answer_that_cannot_be_stored_is_tried_again_before_anybody_is_told(
+    office: Office, monkeypatch: pytest.MonkeyPatch, failures: int, said: str, paid: int
+) -> None:
+    remember, left = office.memory.remember, [StoreUnavailable("away")] * failures
+
+    async def failing(*arguments: Any, **more: Any) -> None:
+        if left:
+            raise left.pop()
+        await remember(*arguments, **more)
+
+    monkeypatch.setattr("bots.retrying.SOON", 0.01)
+    monkeypatch.setattr(office.memory, "remember", failing)
+    async with office.desk() as desk:
+        await desk.ask(question())
+        await office.until(lambda: bool(office.wall.messages))
+        await desk.settled()
+
+    assert [text[: len(said)] for text in office.wall.of(THREAD)] == [said]
+    assert len(office.core.asked) == paid
+
+
+async def test_an_index_that_is_missing_is_said_at_once(office: Office) -> None:
+    office.core.say = lambda _: IndexMissing("no index")
+    async with office.desk() as desk:
+        await desk.ask(question())
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == [IndexMissing.user_message]
+    assert office.core.asked == ["leave?"]
 
 
 async def test_an_apology_is_in_the_language_of_the_question(office: Office) -> None:

@@ -74,6 +74,27 @@ async def test_where_sqlite_gives_up_the_transaction_nothing_of_it_is_said_to_be
     assert isinstance(found[2], LookupError)
 
 
+async def test_two_that_wait_for_each_other_are_both_done(database: Database) -> None:
+    """PostgreSQL ends one of them: it is done again. SQLite does one after the other."""
+    pause = "SELECT pg_sleep(0.5)" if database.dialect == "postgresql" else "SELECT 1"
+    insert = "INSERT INTO remembered VALUES (:key, '0', CURRENT_TIMESTAMP)"
+    await database.write(lambda connection: [connection.execute(text(insert), {"key": key}) for key in "ab"])
+    add = text("UPDATE remembered SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) WHERE key = :key")
+    begun: list[str] = []
+
+    def crossing(first: str, second: str, connection: Connection) -> None:
+        begun.append(first)
+        for key in (first, second):
+            connection.execute(add, {"key": key})
+            connection.execute(text(pause))
+
+    await asyncio.gather(*(database.write(partial(crossing, *keys)) for keys in ("ab", "ba")))
+
+    values = await database.read(lambda connection: connection.execute(text("SELECT value FROM remembered")).all())
+    assert [row.value for row in values] == ["2", "2"]
+    assert len(begun) == (3 if database.dialect == "postgresql" else 2)
+
+
 async def test_a_statement_that_is_refused_is_a_store_error_without_the_values(database: Database) -> None:
     with pytest.raises(StoreError) as refused:
         await database.read(lambda connection: connection.execute(text("SELECT :secret FROM nowhere"), {"secret": "hush"}))

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import asyncpg
 import pytest
 
 from rag.errors import StoreError
@@ -145,6 +146,25 @@ async def test_of_many_that_look_at_once_one_gets_the_question(database_url: str
         found = await asyncio.gather(*(inboxes[n % 2].next(THREAD, f"h{n}", seconds=60) for n in range(10)))
 
     assert [held.message for held in found if held] == ["100.0"]
+
+
+async def test_who_looks_for_the_next_question_does_not_wait_for_who_keeps_an_answer(postgres_with_tables: str) -> None:
+    """Who keeps an answer holds its question and wants the thread's row: to hold that row meanwhile would be a deadlock."""
+    async with Database(postgres_with_tables) as database:
+        inbox = DatabaseInbox(database)
+        thread = Thread(PLACE, "deadlock")
+        asked = await claimed(inbox, "deadlock", thread=thread)
+        keeping = await asyncpg.connect(postgres_with_tables)
+        try:
+            async with keeping.transaction():
+                await keeping.execute("UPDATE threads SET last_at = now() WHERE thread = 'deadlock'")
+                async with asyncio.timeout(5):
+                    held = await inbox.next(thread, "me", seconds=60)
+        finally:
+            await keeping.close()
+
+    assert held is not None
+    assert held.id == asked.id
 
 
 async def test_threads_do_not_wait_for_each_other(inbox: Inbox) -> None:
