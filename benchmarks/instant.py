@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from rag.types import Usage
@@ -63,6 +64,7 @@ def answer_from(excerpts: Sequence[tuple[int, str]]) -> str:
     return "\n\n".join(f"{beginning(text)} [{n}]." for n, text in chosen)
 
 
+@cache  # as the vectors are made before: what a model does is no part of a turn
 def beginning(text: str) -> str:
     """About twenty words, without what ends a sentence or begins a list."""
     words = [word.strip(".!?;:`*_#|[]()<>-") for word in text[:300].split()]

@@ -7,13 +7,12 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from rag.side_by_side import side_by_side
-from rag.types import Match, Stretch
+from rag.types import Match, Passage, Stretch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rag.ports import PassageIndex
-    from rag.types import Passage
 
 Direction: TypeAlias = Literal["forward", "backward", "both", "none"]
 
@@ -178,13 +177,36 @@ def _joined(run: Sequence[_Grown], known: dict[int, Passage | None]) -> Match:
     if len(members) == 1:
         return best
     return Match(
-        best.passage._replace(text=joined_text(members), start=members[0].start, end=members[-1].end, terms=_joined_terms(members)),
+        _as_one(best.passage, members),
         best.score,
         max([hit.relevance for hit in hits]),
         best.scores,
         members=tuple([passage.id for passage in members]),
         copies=tuple([copy for hit in hits for copy in hit.copies]),
         parts=tuple(members),
+    )
+
+
+def _as_one(place: Passage, members: Sequence[Passage]) -> Passage:
+    """All members, at the place of one of them. Written out: `_replace` takes four times as long."""
+    return Passage(
+        id=place.id,
+        base=place.base,
+        document=place.document,
+        ordinal=place.ordinal,
+        text=joined_text(members),
+        title=place.title,
+        link=place.link,
+        headings=place.headings,
+        anchor=place.anchor,
+        page=place.page,
+        line=place.line,
+        start=members[0].start,
+        end=members[-1].end,
+        language=place.language,
+        terms=_joined_terms(members),
+        digest=place.digest,
+        expandable=place.expandable,
     )
 
 

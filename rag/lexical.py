@@ -89,8 +89,13 @@ def question_terms(text: str, languages: Sequence[str]) -> list[str]:
 
 def question_words(text: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
     """The same terms by the word they stand for: a passage that holds one form of a word holds the word."""
+    return list(_question_words(text, tuple(languages)))
+
+
+@lru_cache(maxsize=64)  # a follow-up is searched for with what was asked before it
+def _question_words(text: str, languages: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     tokens, language = _searched(text, languages)
-    return list(dict.fromkeys(forms for token in tokens for forms in _forms(token, language)))
+    return tuple(dict.fromkeys(forms for token in tokens for forms in _forms(token, language)))
 
 
 def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rag.languages import detect, script
@@ -44,10 +45,17 @@ def _segments(pairs: Iterable[str]) -> Iterator[str]:
         yield segment
 
 
-def names(question: str) -> Iterator[str]:
+@lru_cache(maxsize=64)  # one turn asks for those of its question several times
+def names(question: str) -> tuple[str, ...]:
     """Those of its words that name one thing: `max_connections`, PostgreSQL, Mongolia; in Chinese, what is written in Latin."""
+    return tuple(_names(question))
+
+
+def _names(question: str) -> Iterator[str]:
     unspaced, nouns_are_capital = script(question) in _UNSPACED, detect(question) == "de"
     for word in telling_words(question):
+        if word.isalpha() and word.islower() and not unspaced:  # as most are
+            continue
         inner = word[1:]
         is_code = any(c.isdigit() or c in "_." for c in inner) or any(c.isupper() for c in inner)
         is_capital = word[0].isupper() and not nouns_are_capital and not question.lstrip("¿¡\"'«“(").startswith(word)

@@ -57,4 +57,5 @@ def relevance_of(scores: Mapping[str, float], *, blind: bool = False) -> float:
     """
     words = _WORDS_TELL * math.sqrt(scores["trust"])
     near = scores["coverage"] if blind else scores["cosine"]
-    return min(1.0, max(0.0, words * scores["coverage"] + (1 - words) * near))
+    relevance = words * scores["coverage"] + (1 - words) * near
+    return relevance if 0.0 <= relevance <= 1.0 else float(relevance > 0.0)

@@ -124,7 +124,7 @@ def finished(text: str, sources: tuple[Source, ...] = ()) -> tuple[str, tuple[So
     text = "".join(_VERIFIED.sub("", text[a:b]) if is_code else text[a:b] for a, b, is_code in pieces(text))
     order = {n: at for at, n in enumerate(dict.fromkeys(int(n) for n in _VERIFIED.findall(text)), start=1)}
     named = {source.n: source for source in sources}
-    cited = tuple(replace(named[n], n=at) for n, at in order.items() if n in named)
+    cited = tuple(named[n] if n == at else replace(named[n], n=at) for n, at in order.items() if n in named)
     return _VERIFIED.sub(lambda match: f"[{order[int(match[1])]}]", text).strip(), cited
 
 

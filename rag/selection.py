@@ -31,30 +31,33 @@ class Fold:
         self.folded: list[tuple[str, str]] = []  # a copy's id, and what it is a copy of
         self._matched: dict[frozenset[str], list[int]] = {}
         self._texts: dict[str, int] = {}
-        self._sketches: list[int] = []  # of those kept
+        self._sketches: list[bytes] = []  # of those kept
         self._terms: dict[tuple[str, str], frozenset[str]] = {}
         self._variants: Counter[int] = Counter()  # how many are kept beside the first of their make
 
     def add(self, match: Match, candidate: Candidate) -> None:
-        matched, sketch = candidate.matched, read(candidate.sketch)
-        original = self._original(match, matched, sketch)
+        original = self._original(match, candidate)
         if original is None:
-            self._texts[match.passage.text] = len(self.kept)
-            self._matched.setdefault(matched, []).append(len(self.kept))
+            place = len(self.kept)
+            self._texts[match.passage.text] = place
+            self._matched.setdefault(candidate.matched, []).append(place)
             self.kept.append(match)
-            self._sketches.append(sketch)
+            self._sketches.append(candidate.sketch)
             return
         better = self.kept[original]
         self.kept[original] = better._replace(copies=(*better.copies, match.passage))
         self.folded.append((match.passage.id, better.passage.id))
 
-    def _original(self, match: Match, matched: frozenset[str], sketch: int) -> int | None:
+    def _original(self, match: Match, candidate: Candidate) -> int | None:
         same = self._texts.get(match.passage.text)
         if same is not None:
             return same
+        if candidate.matched not in self._matched:
+            return None
         first: int | None = None  # of its make, with another number
-        for place in self._matched.get(matched, ()):  # near-copies that differ in a word of the question are no copies for it
-            if not unlike(sketch, self._sketches[place], NEAR_COPY) and _may_be_alike(match, self.kept[place]):
+        sketch = read(candidate.sketch)
+        for place in self._matched[candidate.matched]:  # near-copies that differ in a word of the question are no copies for it
+            if not unlike(sketch, read(self._sketches[place]), NEAR_COPY) and _may_be_alike(match, self.kept[place]):
                 terms, known = self._terms_of(match.passage), self._terms_of(self.kept[place].passage)
                 if _alike(known, terms):
                     if not _differ_in_a_number(known, terms):
