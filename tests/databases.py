@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -91,17 +92,28 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) ->
     if url := GIVEN.get("TEST_DATABASE_URL"):
         yield url
         return
+    with postgres_in(common_folder(tmp_path_factory, worker_id, "postgres"), _needed()) as url:
+        yield url
+
+
+@pytest.fixture
+def own_postgres() -> "Iterator[OwnPostgres]":
+    """Empty, for one test alone, whatever TEST_DATABASE_URL says: that one is nobody's to stop."""
+    with _own_server(_needed()) as server:
+        yield server
+
+
+# --- a server -------------------------------------------------------------------------------------------------------
+
+
+def _needed() -> Path:
     programs = installed_postgres()
     if programs is None:
         missing = "PostgreSQL is not installed (no initdb on PATH or in /usr/lib/postgresql), and there is no TEST_DATABASE_URL"
         if required("postgres"):
             pytest.fail(missing)
         pytest.skip(missing)
-    with postgres_in(common_folder(tmp_path_factory, worker_id, "postgres"), programs) as url:
-        yield url
-
-
-# --- a server -------------------------------------------------------------------------------------------------------
+    return programs
 
 
 def installed_postgres() -> Path | None:
@@ -120,9 +132,50 @@ def _start(programs: Path, users: Path) -> str:
     folder = tempfile.mkdtemp(prefix="footnote-postgres-")
     arguments = [str(users), str(programs), folder, str(port), _account()]
     subprocess.run([sys.executable, "-m", "tests.postgres_server", *arguments], check=True, cwd=ROOT)  # noqa: S603
-    url = f"postgresql://footnote:{PASSWORD}@127.0.0.1:{port}/postgres"
+    url = _address(port)
     asyncio.run(_until_ready(url))
     return url
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPostgres:
+    """A server that one test started: it can be stopped or killed, and started again with what it confirmed."""
+
+    url: str
+    process: "subprocess.Popen[str]"
+
+    def end(self, how: str) -> None:
+        """`stop` or `kill`."""
+        self._say(how)
+
+    def start(self) -> None:
+        self._say("start")
+        asyncio.run(_until_ready(self.url))
+
+    def _say(self, what: str) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{what}\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "done\n"
+
+
+@contextmanager
+def _own_server(programs: Path) -> Iterator[OwnPostgres]:
+    port = free_port()
+    folder = tempfile.mkdtemp(prefix="footnote-postgres-")
+    command = [sys.executable, "-m", "tests.postgres_server", "", str(programs), folder, str(port), _account()]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)  # noqa: S603
+    try:
+        url = _address(port)
+        asyncio.run(_until_ready(url))
+        yield OwnPostgres(url, process)
+    finally:
+        process.communicate()
+
+
+def _address(port: int) -> str:
+    return f"postgresql://footnote:{PASSWORD}@127.0.0.1:{port}/postgres"
 
 
 def _account() -> str:

@@ -1,8 +1,11 @@
-"""A PostgreSQL server for one run of tests: `python -m tests.postgres_server USERS BIN FOLDER PORT USER`.
+"""A PostgreSQL server for tests: `python -m tests.postgres_server USERS BIN FOLDER PORT USER`.
 
-It ends when no process uses it any more: when the tests end, however they end, nothing stays behind.
+One for a run of tests ends when no process uses it any more. One for a single test (USERS is empty) keeps what it confirmed
+and ends with its standard input; `stop`, `kill` and `start`, each on a line of its own, do that; each is answered with `done`.
+When the tests end, however they end, nothing stays behind.
 """
 
+import os
 import shutil
 import signal
 import subprocess
@@ -38,19 +41,69 @@ def prepare(programs: Path, folder: Path, account: str | None) -> None:
     subprocess.run(initdb, check=True, user=account, cwd=folder, stdin=QUIET, stdout=QUIET)  # noqa: S603
 
 
-def serve(users: Path, programs: Path, folder: Path, port: str, account: str | None) -> None:
-    options = [part for name, value in OPTIONS.items() for part in ("-c", f"{name}={value}")]
-    command: list[str | Path] = [programs / "postgres", "-D", folder / "data", "-p", port, *options]
-    server = subprocess.Popen(command, user=account, cwd=folder, stdin=QUIET, stdout=QUIET, stderr=QUIET)  # noqa: S603
+class Server:
+    """`durable`: what it confirmed is there after it was killed."""
+
+    def __init__(self, programs: Path, folder: Path, port: str, account: str | None, *, durable: bool) -> None:
+        chosen = {**OPTIONS, "synchronous_commit": "on"} if durable else OPTIONS
+        options = [part for name, value in chosen.items() for part in ("-c", f"{name}={value}")]
+        self._command: list[str | Path] = [programs / "postgres", "-D", folder / "data", "-p", port, *options]
+        self._folder = folder
+        self._account = account
+        self._running: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Tried again while processes of the one before are still ending: it does not start beside them."""
+        for _ in range(60):
+            self._running = subprocess.Popen(  # noqa: S603
+                self._command, user=self._account, cwd=self._folder, stdin=QUIET, stdout=QUIET, stderr=QUIET
+            )
+            try:
+                self._running.wait(0.5)
+            except subprocess.TimeoutExpired:
+                return
+
+    def stop(self) -> None:
+        """At once, without tidying up."""
+        self._end(signal.SIGQUIT)
+
+    def kill(self) -> None:
+        """Its first process, as when the machine is short of memory: the others notice, and end."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, how: signal.Signals) -> None:
+        if self._running is not None:
+            self._running.send_signal(how)
+            self._running.wait()
+            self._running = None
+
+
+def serve_all(server: Server, folder: Path, users: Path) -> None:
+    go_on_alone()
+    server.start()
     last = until_unused(users)
-    server.send_signal(signal.SIGQUIT)  # at once, without tidying up
-    server.wait()
+    server.stop()
     shutil.rmtree(folder, ignore_errors=True)
     last.close()
 
 
+def serve_one(server: Server, folder: Path) -> None:
+    os.setsid()  # Ctrl-C ends the tests, and their end ends this
+    server.start()
+    try:
+        for line in sys.stdin:
+            {"stop": server.stop, "kill": server.kill, "start": server.start}[line.strip()]()
+            print("done", flush=True)  # noqa: T201 - whoever asked reads it
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 if __name__ == "__main__":
-    place, user = (Path(sys.argv[2]), Path(sys.argv[3])), sys.argv[5] or None
-    prepare(*place, user)
-    go_on_alone()
-    serve(Path(sys.argv[1]), *place, sys.argv[4], user)
+    installed, place, user = Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[5] or None
+    prepare(installed, place, user)
+    made = Server(installed, place, sys.argv[4], user, durable=not sys.argv[1])
+    if sys.argv[1]:
+        serve_all(made, place, Path(sys.argv[1]))
+    else:
+        serve_one(made, place)

@@ -77,8 +77,9 @@ class Desk:
         is_model: bool = True,
         sampling: Sampling | None = None,
         degraded: bool = False,
+        writer: ScriptedWriter | None = None,
     ) -> Conversation:
-        self.writer = ScriptedWriter(script, is_model=is_model)
+        self.writer = writer or ScriptedWriter(script, is_model=is_model)
         bases = [Base("handbook", "how we work"), Base("salaries", "pay", restricted=True)]
         routes = Routes(bases, [Route(("salaries", "handbook"), HR.platform, HR.workspace, HR.channel)])
         composing = ComposeSettings() if sampling is None else ComposeSettings(sampling=sampling)
