@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 KEY = "test-key-7f3a9c"
 
-Fault: TypeAlias = Literal["", "cut", "stall", "malformed", "shapeless", "no end"]
+Fault: TypeAlias = Literal["", "cut", "stall", "malformed", "shapeless", "no end", "left open"]
 Reply = TypeVar("Reply")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request, as it came in."""
+    """One request, as it came in; `connection` is the same for those that came over one."""
 
     path: str
     body: Mapping[str, Any]
     headers: Mapping[str, str]
+    connection: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,8 @@ class ModelServer(Generic[Reply]):
     async def _take(self, request: web.Request) -> web.StreamResponse:
         path = request.path
         body = await request.json() if request.can_read_body else {}
-        self.asked.append(Asked(path, body, dict(request.headers)))
+        connection = request.transport and request.transport.get_extra_info("peername")
+        self.asked.append(Asked(path, body, dict(request.headers), connection))
         queue = self._scripts.get(path)
         reply = self.away or (queue.popleft() if queue else None)
         if isinstance(reply, Silence):

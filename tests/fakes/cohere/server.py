@@ -92,7 +92,7 @@ class FakeCohere(ModelServer[Says]):
         for name, data in _events(says):
             if name == "content-delta" and "text" in data["delta"]["message"]["content"]:
                 pieces += 1
-                if says.fault and says.fault != "no end" and pieces > says.after:
+                if says.fault not in {"", "no end", "left open"} and pieces > says.after:
                     if says.fault == "cut":
                         self.cut(request)
                         return response
@@ -104,6 +104,8 @@ class FakeCohere(ModelServer[Says]):
                     pieces -= 1_000_000
                     continue
             await response.write(f"event: {name}\ndata: {as_json({'type': name, **data})}\n\n".encode())
+        if says.fault == "left open":
+            await self.stall()
         await response.write_eof()
         return response
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from contextlib import aclosing
 from typing import TYPE_CHECKING
@@ -305,3 +306,31 @@ async def test_a_stream_that_is_left_is_closed(server: FakeCohere, writer: Coher
 
     server.script(CHAT, Says(TEXT))
     assert (await pieces_of(writer))[-1] == TOLD
+
+
+# --- connections ----------------------------------------------------------------------------------------------------
+
+
+async def test_streams_that_ended_well_share_one_connection(server: FakeCohere, writer: CohereWriter) -> None:
+    for _ in range(4):
+        await pieces_of(writer)
+
+    assert len({asked.connection for asked in server.asked}) == 1
+
+
+async def test_what_was_left_in_the_middle_is_not_read_out_for_it(server: FakeCohere, writer: CohereWriter) -> None:
+    server.script(CHAT, Says(TEXT, fault="stall"), Says(TEXT))
+    async with aclosing(writer.write(PROMPT)) as stream:
+        await anext(stream)
+    await pieces_of(writer)
+
+    assert len({asked.connection for asked in server.asked}) == 2
+
+
+async def test_a_service_that_leaves_a_stream_open_after_its_last_event_delays_no_answer(
+    server: FakeCohere, writer: CohereWriter
+) -> None:
+    server.script(CHAT, Says(TEXT, fault="left open"))
+
+    async with asyncio.timeout(10):  # far less than what a stream may be silent for
+        assert (await pieces_of(writer))[-1] == TOLD
