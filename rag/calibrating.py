@@ -11,6 +11,7 @@ from rag.abstaining import calibrate
 from rag.condensing import as_asked
 from rag.errors import ModelUnavailable
 from rag.offtopic import questions_in
+from rag.relevance import LEAST
 from rag.tracing import Trace
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ FALSE_ANSWERS = 0.1
 SCALE = "relevance/2"  # changes whenever the same passage gets another relevance: thresholds of another scale mean nothing
 # Thresholds right for bases of many kinds lie between these. What off-topic questions tell of a base is rough: those of a few
 # documents share no word with them, those about everything answer some.
-ROUGH = (0.3, 0.42)
-# On the scale of a reranker whose scores lie between 0 and 1: wide bounds, since what it gives is not ours to measure.
+ROUGH = (LEAST, 0.42)
+# On the scale of a reranker whose scores lie between 0 and 1. Nobody but its maker can measure that scale, so these are wide, and
+# low: a question that passes wrongly still meets the language model, which may say that the passages do not answer it, while
+# one that is cut wrongly meets nobody. A labelled file (`footnote calibrate FILE`) has no bounds.
 ROUGH_RERANKED = (0.02, 0.3)
 CHANGED = 0.1  # a base that grew or shrank by more than this share is calibrated anew
 

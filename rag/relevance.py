@@ -12,6 +12,7 @@ from rag.types import Match
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+LEAST = 0.3  # relevance below which no base of those measured should answer: what is known of one that was not measured itself
 _RERANKED = 0.6  # measured: better than half in every language, and by .01 across them
 _WORDS_TELL = 0.65  # of a passage's relevance, where the question's words are found
 _STANDING = 0.25  # the power of a passage's score beside the best one's: what ranks far below it seldom answers

@@ -14,7 +14,7 @@ from rag.lexical import words as folded
 from rag.naming import names
 from rag.noting import candidates_noted, matches_noted
 from rag.questions import only_points
-from rag.relevance import blended, by_standing, relevance_of
+from rag.relevance import LEAST, blended, by_standing, relevance_of
 from rag.selection import Fold, within_budget
 from rag.side_by_side import side_by_side
 from rag.types import Match, Search
@@ -38,7 +38,6 @@ class RetrievalSettings:
     `candidates` bounds each ranked list, `k` what the writer gets, `rerank_k` what is reranked. A base's relevance threshold
     is that in `thresholds`, as calibrated, unless `threshold` says otherwise. `context_size` is in characters,
     `token_budget` in estimated tokens. `depth` is how many passages are ranked at least: evaluation looks further down.
-    `unjudged` is the threshold on our own scale where the others are on that of a reranker which gave no scores.
     """
 
     alpha: float = 0.6
@@ -53,15 +52,17 @@ class RetrievalSettings:
     context_size: int = 1600
     token_budget: int = 6000
     depth: int = 0
-    unjudged: float = 0.25
 
     def threshold_of(self, base: str, *, foreign: bool = False, unjudged: bool = False) -> float:
-        """`foreign` is a question whose language the base does not hold."""
-        if unjudged:
-            return min(self.unjudged, 1.0 if self.threshold is None else self.threshold)
-        if self.threshold is not None:
+        """`foreign` is a question whose language the base does not hold.
+
+        `unjudged`: relevance is on our own scale, and thresholds on that of a reranker which gave no scores. They mean nothing
+        then, the operator's included, unless it is 0, which cuts nothing on any scale.
+        """
+        if self.threshold is not None and (not unjudged or self.threshold == 0):
             return self.threshold
-        return self.thresholds.get(base, 0.0) * (_ABROAD if foreign else 1.0)
+        known = LEAST if unjudged else self.thresholds.get(base, 0.0)
+        return known * (_ABROAD if foreign else 1.0)
 
 
 @dataclass(frozen=True, slots=True)

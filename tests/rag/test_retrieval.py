@@ -9,7 +9,7 @@ from rag.coverage import Word
 from rag.errors import ModelUnavailable
 from rag.fusion import Searched, fuse, normalised
 from rag.lexical import terms
-from rag.relevance import blended, by_standing
+from rag.relevance import LEAST, blended, by_standing
 from rag.retrieval import Found, RetrievalSettings, Retriever
 from rag.selection import within_budget
 from rag.tracing import Trace
@@ -412,6 +412,26 @@ async def test_where_an_absolute_reranker_fails_its_threshold_does_not_count() -
 
     assert documents(found)[0] == "cat-food"
     assert not found.judged
+
+
+@pytest.mark.parametrize(("set_to", "counts"), [(None, LEAST), (0.9, LEAST), (0.02, LEAST), (0.0, 0.0)])
+async def test_what_an_absolute_reranker_did_not_judge_is_cut_where_any_base_would_be(set_to: float | None, counts: float) -> None:
+    """A number on the reranker's scale means nothing on ours; 0 cuts nothing on either."""
+    settings, trace = replace(ALONE, threshold=set_to, thresholds={"b": 0.99}), Trace("question")
+    reranker = ScriptedReranker({}, fails=True, absolute=True)
+
+    found = await Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(), reranker, settings).find(asked("cats?"), ["b"], trace)
+
+    notes = trace.run().steps[-1].notes
+    assert notes["thresholds"] == {"b": counts}
+    assert all(match.relevance >= counts for match in found.matches)
+
+
+async def test_a_question_in_a_language_that_the_base_does_not_hold_needs_less_when_it_was_not_judged_too() -> None:
+    settings = RetrievalSettings(thresholds={"b": 0.99})
+
+    assert settings.threshold_of("b", foreign=True, unjudged=True) == pytest.approx(0.7 * LEAST)
+    assert settings.threshold_of("b", foreign=True) == pytest.approx(0.7 * 0.99)
 
 
 async def test_vectors_of_two_embedders_never_meet() -> None:
