@@ -29,7 +29,7 @@ TEXTS = (".txt", ".md", ".log", ".json", ".yaml", ".yml", ".toml", ".csv", ".py"
 SAID = (discord.MessageType.default, discord.MessageType.reply)
 OWN = (*SAID, discord.MessageType.chat_input_command, discord.MessageType.context_menu_command)
 
-_FOOTER = re.compile(r"\n*^-# SOURCES:$.*\Z", re.MULTILINE | re.DOTALL)
+_FOOTER = re.compile(r"(?:\n*^-# [^\n]*$)+\n*\Z", re.MULTILINE)  # remark, sources, suggestions: what stands in small letters
 _HIDDEN_LINK = re.compile(r"\[([^\]\n]*)\]\(<([^>\s]+)>\)")
 
 

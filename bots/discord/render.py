@@ -65,12 +65,16 @@ def _unseen(match: re.Match[str]) -> str:
 
 
 def below(answer: Answer) -> str:
-    """The footer in small letters, or the nearest documents where the answer abstains (R27, R32, R33)."""
+    """In small letters: a remark, and the footer, or the nearest documents where the answer abstains (R27, R32, R33)."""
+    return "\n\n".join(_small(lines) for lines in ([answer.remark] if answer.remark else [], _footer(answer)) if lines)
+
+
+def _footer(answer: Answer) -> list[str]:
     if not answer.abstained:
-        return _small(["SOURCES:", *map(entry, answer.sources)]) if answer.sources else ""
+        return ["SOURCES:", *map(entry, answer.sources)] if answer.sources else []
     if not answer.suggestions:
-        return ""
-    return _small([wording(answer.language).suggestions, *(f"- {_places(source)}" for source in answer.suggestions)])
+        return []
+    return [wording(answer.language).suggestions, *(f"- {_places(source)}" for source in answer.suggestions)]
 
 
 def _small(lines: list[str]) -> str:
@@ -112,7 +116,7 @@ def with_more_in_file(answer: Answer) -> str:
     more = "\n\n…\n*The whole answer is in the file.*"
     room = LIMIT - len(more) - len(footer) - 2
     if room < LIMIT // 4:
-        footer, room = "", LIMIT - len(more)
+        footer, room = "", LIMIT - len(more)  # it is in the file
     return "\n\n".join(part for part in (pieces(shown(answer.text), room)[0] + more, footer) if part)
 
 

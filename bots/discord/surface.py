@@ -60,8 +60,7 @@ class DiscordSurface:
     async def reach(self, question: Question) -> None:
         reply_to = self._reply_to(question)
         if not reply_to.token:
-            room = self._client.get_channel(reply_to.room)
-            if isinstance(room, discord.abc.Messageable) and (why := refusal(room)):
+            if why := refusal(await ByChannel(self._client, reply_to.room).room()):
                 raise PostImpossible(f"Nothing can be written there: {why}.")
             return
         if not reply_to.response:  # the process that took it in died before it could note that
@@ -112,7 +111,8 @@ class DiscordSurface:
             yield [Content(text) for text in render.growing(said.text)]
             return
         texts = render.messages(said)
-        whole = [Content(text, last=at == len(texts)) for at, text in enumerate(texts, start=1)]
+        judged = bool(said.bases)  # a courtesy is looked up nowhere, and has nothing to be judged
+        whole = [Content(text, last=judged and at == len(texts)) for at, text in enumerate(texts, start=1)]
         if len(texts) > render.MESSAGES:
             yield [Content(render.with_more_in_file(said), last=True, file=render.whole(said))]
         yield whole

@@ -187,6 +187,7 @@ class ScriptedCore:
     def __init__(self, memory: Memory, say: Callable[[str], str | Exception] | None = None) -> None:
         self.memory = memory
         self.say = say or (lambda text: f"About {text}")
+        self.bases_of: Callable[[str], tuple[str, ...]] = lambda _: ("handbook",)  # in which it was looked up
         self.asked: list[str] = []
         self.histories: list[object] = []
         self.bases: list[str] = []
@@ -229,6 +230,6 @@ class ScriptedCore:
                 on_draft(said[:end])
             await asyncio.sleep(0)
         await self.gate.wait()
-        answer = Answer(said, run=run.id)
+        answer = Answer(said, bases=self.bases_of(asked.text), run=run.id)
         await self.memory.remember(thread, asked, answer, run, question=question)
         return answer

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bots.discord.history import own_words
 from bots.discord.render import below, growing, messages, shown
 from rag.types import Answer, Source, SourcePlace
 
@@ -88,3 +89,12 @@ def test_a_long_answer_is_several_messages_each_within_the_limit() -> None:
 
 def test_a_growing_answer_never_leaves_code_open() -> None:
     assert growing("Run:\n```sh\nmake dem") == ["Run:\n```sh\nmake dem\n```"]
+
+
+def test_a_remark_stands_below_the_text_in_small_letters_and_is_no_history() -> None:
+    answer = Answer("Five days [1].", SOURCES[1:], remark="The documents' own words.")
+    abstained = Answer("Not in the documents.", abstained=True, suggestions=SOURCES[1:], language="en", remark="A remark.")
+
+    assert messages(answer) == ["Five days [1].\n\n-# The documents' own words.\n\n-# SOURCES:\n-# [2] snake\\_case\\_notes"]
+    assert own_words(messages(answer)[0]) == "Five days [1]."
+    assert own_words(messages(abstained)[0]) == "Not in the documents."

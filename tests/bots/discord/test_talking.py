@@ -197,6 +197,17 @@ async def test_what_was_asked_in_private_in_a_thread_is_no_history_for_the_other
     ]
 
 
+async def test_a_courtesy_has_no_buttons(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    bot.core.bases_of = lambda text: () if text == "thanks!" else ("handbook",)
+    async with bot.running() as desk:
+        thanked = await (await place.person("Ana").says("@Footnote thanks!")).answered(holding="About thanks!")
+        asked = await (await place.person("Ana").says("@Footnote leave?")).answered(holding="About leave?")
+        await desk.settled()
+
+    assert (thanked.buttons, bool(asked.buttons)) == ([], True)
+
+
 async def test_a_base_is_offered_and_asked_by_name(fake: FakeDiscord, bot: Bot) -> None:
     place = fake.guild()
     bot.bases = ["handbook", "api", "salaries"]
