@@ -57,9 +57,9 @@ def authorize(rules: Rules, asker: Asker, kind: Kind) -> Refusal | None:
     return None if named else "channel"
 
 
-def refused(why: Refusal, said: str) -> str:
+def refused(why: Refusal, said: str, language: str = "") -> str:
     """What is told to who is refused, in the language of what they said; "" for bots, to which nothing is ever said (X4)."""
-    told = words(said)
+    told = words(said, language)
     return {
         "bot": "",
         "outsider": told.outsider,
@@ -90,7 +90,7 @@ class AskingLimits:
 
     async def notice(self, question: Question) -> str:
         """What is said instead of an answer; "" where no limit is reached."""
-        most, told = self._settings, words(question.text)
+        most, told = self._settings, words(question.text, question.language)
         if len(question.text) > most.question_characters:
             return told.too_long.format(most=most.question_characters)
         asked = await self._inbox.tally(question.thread, question.person, seconds=MINUTE)

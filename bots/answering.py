@@ -61,7 +61,7 @@ class Answering:
         await surface.reach(question)
         if (stored := await self._stored(question)) is not None:
             return stored
-        said = words(question.text)
+        said = words(question.text, question.language)
         if question.notice:
             return Outcome(Notice(question.notice), "failed", "refused")
         if question.failure:
@@ -80,7 +80,7 @@ class Answering:
     async def _new(self, surface: Surface[Any], question: Question, delivery: Delivery) -> Outcome:
         text, history = await self._with_history(surface, question)
         if not text:
-            return Outcome(Notice(words("").no_question), "failed", "no question")
+            return Outcome(Notice(words("", question.language).no_question), "failed", "no question")
         try:
             async with delivery.growing() as show:
                 answer = await self._conversation.reply(
@@ -96,10 +96,10 @@ class Answering:
         except StoreError as error:
             return await self._unless_stored(question, error)
         except FootnoteError as error:
-            return Outcome(Notice(apology(error, text)), "failed", str(error))
+            return Outcome(Notice(apology(error, text, question.language)), "failed", str(error))
         except Exception as error:  # a bug, of ours or a model's library: who asked hears of it all the same
             log.exception("question %s: an error that should not be", question.id)
-            return Outcome(Notice(apology(None, text)), "failed", type(error).__name__)
+            return Outcome(Notice(apology(None, text, question.language)), "failed", type(error).__name__)
         return Outcome(answer, "delivered")
 
     async def _unless_stored(self, question: Question, error: StoreError) -> Outcome:
@@ -111,7 +111,7 @@ class Answering:
         if now is not None and not now.failure and question.deliveries + 1 < STORE_TRIES:
             raise error
         log.warning("question %s: a store failed while it was answered: %s", question.id, error)
-        return Outcome(Notice(apology(error, question.text)), "failed", str(error))
+        return Outcome(Notice(apology(error, question.text, question.language)), "failed", str(error))
 
     async def _with_history(self, surface: Surface[Any], question: Question) -> tuple[str, Sequence[Turn] | None]:
         """A thread that is not known is read once (S4). Called without a question, the thread's last one is meant."""

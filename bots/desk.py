@@ -219,7 +219,7 @@ class Desk:
         try:
             await delivery.say(said)
         except PostRefused:  # in every form: who asked hears of it at least
-            await delivery.say(Notice(words(question.text).failed))
+            await delivery.say(Notice(words(question.text, question.language).failed))
             outcome, failure = "failed", "the platform refused every form of the answer"
         if not await self._finish(question, outcome, failure):
             await self._clear_if_withdrawn(question)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag.lexical import detect
+from rag.languages import detect, tells
 
 if TYPE_CHECKING:
     from rag.errors import FootnoteError
@@ -177,16 +177,17 @@ _WORDS = {
 }
 
 
-def words(text: str) -> Words:
-    """In the language of this text."""
-    return in_language(detect(text) if text.strip() else "en")
+def words(text: str, language: str = "") -> Words:
+    """In the language of what somebody said, where that tells it: two words seldom do. Else in the one that their platform says
+    they use, else in English."""
+    return in_language(detect(text) if tells(text) else language)
 
 
 def in_language(language: str) -> Words:
     return _WORDS.get(language.lower().replace("_", "-").partition("-")[0], _WORDS["en"])
 
 
-def apology(error: FootnoteError | None, asked: str) -> str:
+def apology(error: FootnoteError | None, asked: str, language: str = "") -> str:
     """Why there is no answer. What only our English tells apart is said in general words elsewhere."""
-    said = words(asked)
+    said = words(asked, language)
     return error.user_message if error is not None and said is _WORDS["en"] else said.failed

@@ -60,8 +60,9 @@ class Question:
     `author` is a name, `person` the platform's id of who asked. `message` is the platform's id of what was asked, and
     `gesture` what else names the same act of asking: either is claimed once in its channel. `reply_to` is what the surface
     needs in order to answer, in its own form. `asked_at` is by the platform's clock, `taken_at` when the inbox took it in.
-    `base` is the knowledge base that was asked for, if one was. A `notice` is said instead of an answer. `failure` says why
-    there is none. `attempts` counts how often it was taken up, `deliveries` how often what was to be said could not be shown.
+    `language` is the one that the platform says they use. `base` is the knowledge base that was asked for, if one was. A
+    `notice` is said instead of an answer. `failure` says why there is none. `attempts` counts how often it was taken up,
+    `deliveries` how often what was to be said could not be shown.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Question:
     message: str = ""
     gesture: str = ""
     reply_to: str = ""
+    language: str = ""
     base: str = ""
     notice: str = ""
     state: QuestionState = "waiting"

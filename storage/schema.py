@@ -80,6 +80,7 @@ questions = Table(
     Column("roles", Json, nullable=False),
     Column("text", Text, nullable=False),
     _text("reply_to"),
+    Column("language", Text, nullable=False, server_default=text("''")),
     _text("base"),
     _text("notice"),
     _text("failure"),

@@ -106,7 +106,7 @@ class Intake:
             return
         notice = ""
         if why := authorize(self._settings.rules, asker, "question"):
-            notice = refused(why, text) if addressed else ""
+            notice = refused(why, text, await self._language(told)) if addressed else ""
             if not notice:
                 return
         await self._desk.ask(await self._question(told, thread, text, notice))
@@ -123,9 +123,9 @@ class Intake:
         return False
 
     async def _give(self, told: Told, asker: Asker, thread: Thread, text: str) -> None:
-        """A command, by mention: claimed as a question is, so that it is carried out once. Its words are of no language."""
+        """A command, by mention: claimed as a question is, so that it is carried out once."""
         why = authorize(self._settings.rules, asker, "command")
-        question = await self._question(told, thread, text, refused(why, "") if why else "")
+        question = await self._question(told, thread, text, refused(why, "", await self._language(told)) if why else "")
         if why:
             await self._desk.ask(question)
         elif await self._inbox.claim(done(question)):
@@ -181,7 +181,10 @@ class Intake:
     async def may(self, where: Where, user: str, kind: Kind, text: str = "") -> str | None:
         """What is said to somebody who may not; None where they may."""
         why = authorize(self._settings.rules, await self.asker(where, user), kind)
-        return refused(why, text) if why else None
+        return refused(why, text, await self._people.language(where.workspace, user)) if why else None
+
+    async def _language(self, told: Told) -> str:
+        return await self._people.language(told.where.workspace, told.user)
 
     async def _asker(self, told: Told) -> Asker:
         return await self.asker(told.where, told.user, told.team)
@@ -202,6 +205,7 @@ class Intake:
             message=told.message,
             gesture=told.gesture,
             reply_to=str(reply_to),
+            language=await self._language(told),
             notice=notice,
             asked_at=datetime.fromtimestamp(float(told.message), UTC),
         )

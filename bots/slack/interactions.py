@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from logging import getLogger
 from typing import TYPE_CHECKING, Any
@@ -76,12 +77,12 @@ class Interactions:
                 self._later(self._clicks.take(body, action))
         return None
 
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+    def _later(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.create_task(self._safely(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _safely(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _safely(self, work: Coroutine[Any, Any, object]) -> None:
         try:
             await work
         except FootnoteError as error:
@@ -122,15 +123,17 @@ class Interactions:
         asked = await self._people.readable(workspace, text)
         if refusal := await self.intake.may(where, user, "question", asked):
             return ephemeral(refusal)
+        language = await self._people.language(where.workspace, user)
         if not asked:
-            return ephemeral(words("").no_question)
+            return ephemeral(words("", language).no_question)
         id = f"ask-{body['trigger_id']}"  # noqa: A001 - the word for it
         reply_to = ReplyTo(user=user, team=where.workspace, response_url=str(body["response_url"]), private=True)
         name = await self._people.name(where.workspace, user)
         thread = Thread(place_of(where), id)
         now = datetime.now(UTC)
-        await self._desk.ask(Question("", thread, asked, name, person=user, message=id, reply_to=str(reply_to), asked_at=now))
-        return ephemeral(words(asked).looking)
+        question = Question("", thread, asked, name, person=user, message=id, reply_to=str(reply_to), asked_at=now)
+        await self._desk.ask(replace(question, language=language))
+        return ephemeral(words(asked, language).looking)
 
     async def _reindex(self, body: Json, where: Where, user: str, text: str) -> None:
         """The bar is shown in the channel, or to the admin alone where we may not write there."""
@@ -140,9 +143,7 @@ class Interactions:
             await bar.show("…")
         except PostImpossible:
             bar = Bar(workspace, user)
-        bases = self._bases(place_of(where))
-        told = await self._administration.carry_out(text, bases=bases, thread=None, show=bar.show, pace=PACE)
-        await bar.show(told)
+        told = await self._carry_out(bar, place_of(where), None, text)
         await sent(workspace, str(body.get("response_url") or ""), render.notice(told))
 
     async def command(self, told: Told, thread: Thread, text: str) -> None:
@@ -151,13 +152,14 @@ class Interactions:
         bar = Bar(workspace, told.where.channel, told.root)
         self._later(self._carry_out(bar, place_of(told.where), thread, text))
 
-    async def _carry_out(self, bar: Bar, place: Place, thread: Thread, text: str) -> None:
+    async def _carry_out(self, bar: Bar, place: Place, thread: Thread | None, text: str) -> str:
         try:
             told = await self._administration.carry_out(text, bases=self._bases(place), thread=thread, show=bar.show, pace=PACE)
         except FootnoteError as error:
             log.warning("a command failed: %s", error)
             told = error.user_message
         await bar.show(told)
+        return told
 
     # --- the shortcut -----------------------------------------------------------------------------------------------
 
@@ -176,9 +178,8 @@ class Interactions:
         reply_to = ReplyTo(root, ts, user, where.workspace, response_url)
         name = await self._people.name(where.workspace, user)
         id = f"shortcut-{body.get('action_ts') or body.get('trigger_id')}"  # noqa: A001 - the word for it
-        await self._desk.ask(
-            Question("", Thread(place_of(where), root), text, name, person=user, message=id, reply_to=str(reply_to))
-        )
+        question = Question("", Thread(place_of(where), root), text, name, person=user, message=id, reply_to=str(reply_to))
+        await self._desk.ask(replace(question, language=await self._people.language(where.workspace, user)))
 
     async def _told(self, workspace: Workspace, response_url: str, text: str) -> None:
         await sent(workspace, response_url, render.notice(text))

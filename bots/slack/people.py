@@ -35,6 +35,7 @@ class Profile:
     guest: bool = True
     outsider: bool = True
     bot: bool = False
+    language: str = ""
     known: bool = False
 
 
@@ -66,6 +67,9 @@ class People:
 
     async def name(self, workspace: str, user: str) -> str:
         return (await self.profile(workspace, user)).name or user
+
+    async def language(self, workspace: str, user: str) -> str:
+        return (await self.profile(workspace, user)).language
 
     async def readable(self, workspace: Workspace, text: str) -> str:
         """Slack's mark-up as people see it: names for ids, addresses kept, entities decoded once (S7)."""
@@ -100,7 +104,7 @@ class People:
     async def _asked(self, workspace: str, user: str) -> Profile:
         try:
             client = (await self._workspaces.get(workspace)).client
-            found: Any = (await called(client.users_info(user=user))).get("user")
+            found: Any = (await called(client.users_info(user=user, include_locale=True))).get("user")
         except DeliveryError:
             return NOBODY
         shown = found.get("profile") or {}
@@ -111,6 +115,7 @@ class People:
             guest=bool(found.get("is_restricted") or found.get("is_ultra_restricted")),
             outsider=bool(found.get("is_stranger")) or found.get("team_id", workspace) != workspace,
             bot=bool(found.get("is_bot")),
+            language=str(found.get("locale") or ""),
             known=True,
         )
 

@@ -138,7 +138,7 @@ class SlackSurface:
             return None
 
         async def say(message: Shown, *, again: bool) -> None:
-            shown = render.remarked(message, words(question.text).again) if again else message
+            shown = render.remarked(message, words(question.text, question.language).again) if again else message
             await respond(await self._at(question), question, reply_to, shown)
 
         return say
@@ -174,7 +174,7 @@ class SlackSurface:
         except PostImpossible:
             if not reply_to.response_url:
                 raise
-            notice = render.notice(words(question.text).invite)
+            notice = render.notice(words(question.text, question.language).invite)
             await respond(workspace, question, reply_to, notice)
             return ""
         return str(answer["ts"])

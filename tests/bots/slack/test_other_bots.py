@@ -64,6 +64,12 @@ SHOWN = (
         "test_answers",
         "a_stream_that_slack_ends_after_five_minutes_becomes_the_whole_answer",
     ),
+    (
+        14,
+        "a stream that grows old",
+        "test_streams",
+        "a_slow_answer_goes_on_in_a_further_message_before_slack_ends_the_stream",
+    ),
     (15, "an answer that was written and never shown", "test_answers", "an_end_of_a_stream_that_is_refused_costs_nothing"),
     (
         16,
@@ -89,6 +95,12 @@ SHOWN = (
     (21, "blocks that are too long together", "test_render", "a_long_answer_takes_several_messages_within_the_limits"),
     (22, "a text that is too long", "test_render", "nothing_of_a_long_answer_is_lost"),
     (23, "blocks of code split open", "test_render", "a_long_answer_takes_several_messages_within_the_limits"),
+    (
+        23,
+        "blocks of code split open in a stream",
+        "test_streams",
+        "a_block_of_code_that_is_longer_than_a_message_is_closed_and_opened_again",
+    ),
     (24, "a sign of life, and then nothing", "test_answers", "what_goes_wrong_is_said"),
     (
         25,
@@ -147,6 +159,12 @@ SHOWN = (
         "answers from what only other channels may see",
         "rag/test_routing",
         "a_restricted_base_is_searched_only_where_its_route_allows",
+    ),
+    (
+        52,
+        "answers from what only other channels may see",
+        "journeys/test_slack_routing",
+        "a_base_is_asked_where_it_is_routed_and_what_it_says_is_shown_nowhere_else",
     ),
     (53, "takes another app for itself", "test_deliveries", "two_workspaces_have_a_bot_each_and_neither_is_taken_for_the_other"),
     (54, "asks for everybody's name with every message", "test_incoming", "people_are_named_and_looked_up_once"),

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select
 
-from bots.access import Rules
+from bots.access import LimitSettings, Rules
+from bots.wording import in_language
+from rag.errors import StoreUnavailable
 from rag.types import Progress
 from storage.schema import feedback
 from tests.fakes.slack import FakeSlack, Said
@@ -239,3 +241,41 @@ async def test_a_thread_is_forgotten_where_an_admin_says_so(slack: FakeSlack, bo
         await slack.settles()
 
     assert told.shown == "Forgot 2 turns of this thread."
+
+
+# --- the language of what is said besides answers ---------------------------------------------------------------------
+
+
+async def test_what_is_said_besides_answers_is_in_the_language_that_slack_tells_where_two_words_do_not(
+    slack: FakeSlack, bot: Bot
+) -> None:
+    bot.limits = LimitSettings(person_per_minute=1)
+    async with bot.running():
+        dora, ana = slack.workspace.person("Dora", locale="de-DE"), slack.workspace.person("Ana")
+        for person in (dora, ana):
+            await person.says("@Footnote deploy?").answered()
+        told = [await person.says("@Footnote notice period?").answered() for person in (dora, ana)]
+        told.append(await ana.says("@Footnote wie viele Tage Urlaub habe ich?").answered())
+        asked = dora.commands("/ask", "notice period?")
+        looking, _ = await asked.answered(), await asked.answered(2)
+        empty = await dora.commands("/ask", "").answered()
+        refused = await dora.commands("/footnote", "reindex").answered()
+        await slack.settles()
+
+    german, english = in_language("de"), in_language("en")
+    assert [each.shown for each in told] == [german.person_limit, english.person_limit, german.person_limit]
+    assert [each.shown for each in (looking, empty, refused)] == [german.looking, german.no_question, german.not_admin]
+
+
+async def test_a_command_whose_bar_cannot_go_on_ends_in_words(slack: FakeSlack, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def away(*_arguments: object, **_more: object) -> None:
+        raise StoreUnavailable("away")
+
+    monkeypatch.setattr(bot.runs, "start_or_join", away)
+    async with bot.running():
+        given = slack.workspace.person("Ada", admin=True).commands("/footnote", "reindex handbook")
+        told = await given.answered()
+        await slack.settles()
+
+    assert "I cannot reach my documents just now." in told.shown or "away" in told.shown
+    assert "…" not in slack.workspace.transcript().splitlines()

@@ -38,6 +38,7 @@ class User:
     outsider: bool = False
     deleted: bool = False
     email: str = ""
+    locale: str = "en-US"
 
     def as_json(self) -> JSON:
         handle = self.name.lower().replace(" ", ".")

@@ -113,6 +113,8 @@ def user(call: Call) -> JSON:
     found = call.user().as_json()
     if "users:read.email" not in call.workspace.scopes:
         found["profile"].pop("email", None)
+    if call.flag("include_locale"):
+        found["locale"] = call.user().locale
     return {"user": found}
 
 
