@@ -7,16 +7,22 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import make_url
 
 from bots.discord.away import REMEMBERED
 from bots.discord.heard import Hearing
 from rag.errors import StoreUnavailable
+from storage.database import Database
+from storage.local_index import LocalIndex
+from tests.bots.discord.conftest import Bot
 from tests.fakes.discord.faults import Fault
 from tests.fakes.discord.state import HISTORY
+from tests.fakes.gate import gates
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rag.types import Question
-    from tests.bots.discord.conftest import Bot
     from tests.fakes.discord import FakeDiscord
 
 
@@ -176,3 +182,26 @@ async def test_what_is_said_while_the_database_is_away_is_taken_in_once_it_is_ba
     assert [record.exc_info for record in caplog.records if "database" in record.message] == [None] * len(
         [record for record in caplog.records if "database" in record.message]
     )
+
+
+async def test_a_postgresql_that_goes_away_and_comes_back_costs_no_mention(
+    fake: FakeDiscord, tmp_path: Path, postgres_with_tables: str
+) -> None:
+    address = make_url(postgres_with_tables)
+    place = fake.guild()
+    ana = place.person("Ana")
+    async with gates(address.port or 5432) as (gate,):
+        url = address.set(port=gate.port).render_as_string(hide_password=False)
+        async with Database(url) as database, LocalIndex(tmp_path / "index") as index:
+            bot = Bot(fake, database, index)
+            await bot.catalog.remember(REMEMBERED, {"until": time.time(), "direct": []})
+            async with bot.running():
+                await (await ana.says("@Footnote first?")).answered(holding="About first?")
+                await gate.shut()
+                used = await ana.slash("ask", question="by command?")
+                said = await ana.says("@Footnote are you there?")
+                await used.answered(holding="Something went wrong", seconds=60)
+                await gate.open()
+                await said.answered(holding="About are you there?", seconds=60)
+
+    assert bot.core.asked == ["first?", "are you there?"]
