@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from rag.ports import Inbox, Installations
 
 log = getLogger(__name__)
+# Bolt looks for a token in the environment by itself, and then warns that it is not used.
+getLogger("slack_bolt.AsyncApp").addFilter(lambda record: "`token` will be unused" not in record.getMessage())
 
 PATH = "/slack/events"
 PING_SECONDS = 5.0

@@ -82,6 +82,7 @@ async def test_from_the_tokens_to_an_answer_with_its_sources_and_a_follow_up(sla
     assert printed[0] == ""
     assert "Footnote listens in Slack." in printed[1]
     assert "Traceback" not in printed[1]
+    assert "warning" not in printed[1]
     assert slack.workspace.token not in printed[1]
     assert printed[2] == "0"
 

@@ -90,8 +90,9 @@ async def test_one_gesture_that_becomes_two_messages_is_answered_once(slack: Fak
     assert bot.core.asked == ["how?"]
 
 
+@pytest.mark.parametrize("way", ["socket", "http"])
 async def test_what_could_not_be_kept_is_not_acknowledged_and_answered_when_it_comes_again(
-    slack: FakeSlack, bot: Bot, monkeypatch: pytest.MonkeyPatch
+    slack: FakeSlack, bot: Bot, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     slack.minute = 0.5
     claim, failures = bot.inbox.claim, [1, 1]
@@ -103,10 +104,17 @@ async def test_what_could_not_be_kept_is_not_acknowledged_and_answered_when_it_c
         return await claim(asked)
 
     monkeypatch.setattr(bot.inbox, "claim", failing)
-    async with bot.over_http():
+    async with bot.over_http() if way == "http" else bot.running():
+        given = slack.workspace.person("Ana").commands("/ask", "how?")
+        told = await given.answered()
+        failures[:] = [1, 1]
         await all_settled(slack, slack.workspace.person("Ana").says("@Footnote how?"))
 
-    assert sorted(status for one in slack.courier.deliveries for status in one.statuses if status != 200) == [503] * 4
+    assert told.shown == StoreUnavailable.user_message
+    asked = [one for one in slack.courier.deliveries if one.kind == "events_api" and "how?" in str(one.body["event"].get("text"))]
+    mine = [one for one in asked if one.body["event"]["user"] != slack.workspace.bot.id]
+    assert all(one.acknowledged and one.attempts > 1 for one in mine)
+    assert {status for one in mine for status in one.statuses} == ({200, 503} if way == "http" else set())
     assert bot.core.asked == ["how?"]
 
 

@@ -124,13 +124,18 @@ class Courier:
             envelope |= {"retry_attempt": attempt, "retry_reason": reason}
         waiting: asyncio.Future[JSON] = asyncio.get_running_loop().create_future()
         socket.waiting[envelope["envelope_id"]] = waiting
-        await socket.ws.send_str(json.dumps(envelope))
+        try:
+            await socket.ws.send_str(json.dumps(envelope))
+        except ConnectionError:
+            socket.waiting.pop(envelope["envelope_id"], None)
+            raise
         late = asyncio.ensure_future(self.slack.clock.sleep(ACK_SECONDS))
         either: set[asyncio.Future[Any]] = {waiting, late}
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         finally:
             late.cancel()
+            socket.waiting.pop(envelope["envelope_id"], None)
         if not waiting.done():
             raise TimeoutError
         return waiting.result()
