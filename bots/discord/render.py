@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rag.types import Answer, Source
 
 LIMIT = 2000  # code points of a message
+QUOTED = 300  # characters of a question that is repeated
 MESSAGES = 3  # more than these become a file
 
 _DEEP_HEADING = re.compile(r"^#{4,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
@@ -28,18 +29,24 @@ _MARKED = re.compile(r"([_~])")
 _RULE = re.compile(r"^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 
 
-def messages(answer: Answer) -> list[str]:
+def messages(answer: Answer, heading: str = "") -> list[str]:
     """The whole answer with its footer, as the messages that show it."""
-    return pieces(whole(answer), LIMIT)
+    return pieces(heading + whole(answer), LIMIT)
 
 
 def whole(answer: Answer) -> str:
     return "\n\n".join(part for part in (shown(answer.text), below(answer)) if part)
 
 
-def growing(draft: str) -> list[str]:
+def growing(draft: str, heading: str = "") -> list[str]:
     """An answer on its way: every message stands by itself, code closed."""
-    return pieces(shown(draft), LIMIT)
+    return pieces(heading + shown(draft), LIMIT)
+
+
+def quoted(question: str) -> str:
+    """A question above its answer, on one line: who reads along in a channel does not see what a command was given."""
+    line = " ".join(shown(" ".join(question.split())).split())
+    return f"> {line if len(line) <= QUOTED else f'{line[: QUOTED - 1].rstrip()}…'}\n"
 
 
 def shown(text: str) -> str:
@@ -110,14 +117,14 @@ def _escaped(label: str) -> str:
     return f"`{label}`" if _ADDRESS.search(label) else _MARKED.sub(r"\\\1", label)
 
 
-def with_more_in_file(answer: Answer) -> str:
+def with_more_in_file(answer: Answer, heading: str = "") -> str:
     """The beginning of an answer that is too long for messages, and its sources; the whole stands in the file beside it."""
     footer = below(answer)
     more = "\n\n…\n*The whole answer is in the file.*"
-    room = LIMIT - len(more) - len(footer) - 2
+    room = LIMIT - len(heading) - len(more) - len(footer) - 2
     if room < LIMIT // 4:
-        footer, room = "", LIMIT - len(more)  # it is in the file
-    return "\n\n".join(part for part in (pieces(shown(answer.text), room)[0] + more, footer) if part)
+        footer, room = "", LIMIT - len(heading) - len(more)  # it is in the file
+    return "\n\n".join(part for part in (heading + pieces(shown(answer.text), room)[0] + more, footer) if part)
 
 
 def cut(text: str) -> str:

@@ -106,15 +106,15 @@ class DiscordSurface:
         return None  # all that is said can be found again, by its nonce or by its token
 
     def forms(self, question: Question, said: Said) -> Iterable[Sequence[Content]]:
-        del question
         if isinstance(said, Notice):
             yield [Content(text) for text in render.growing(said.text)]
             return
-        texts = render.messages(said)
+        heading = self.heading(question)
+        texts = render.messages(said, heading)
         judged = bool(said.bases)  # a courtesy is looked up nowhere, and has nothing to be judged
         whole = [Content(text, last=judged and at == len(texts)) for at, text in enumerate(texts, start=1)]
         if len(texts) > render.MESSAGES:
-            yield [Content(render.with_more_in_file(said), last=True, file=render.whole(said))]
+            yield [Content(render.with_more_in_file(said, heading), last=True, file=render.whole(said))]
         yield whole
         yield [Content(content.text) for content in whole]
 
@@ -180,6 +180,13 @@ class DiscordSurface:
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 
+    @staticmethod
+    def heading(question: Question) -> str:
+        """Discord shows others who used a command, and not what was asked with it."""
+        reply_to = ReplyTo.of(question)
+        seen = reply_to.token and not reply_to.private and not question.thread.place.direct
+        return render.quoted(question.text) if seen and question.text.strip() else ""
+
     def room_is_free(self, question: Question) -> bool:
         """Whether a draft may be shown there now; then none may for a while. Interactions have a limit of their own."""
         reply_to = self._reply_to(question)
@@ -227,8 +234,8 @@ class Draft:
         self._shown: list[tuple[str, str]] = []  # message, text
 
     async def show(self, draft: str) -> None:
-        texts = render.growing(draft)[: render.MESSAGES]
-        if not texts[0].strip() or not self._surface.room_is_free(self._question):
+        texts = render.growing(draft, self._surface.heading(self._question))[: render.MESSAGES]
+        if not draft.strip() or not self._surface.room_is_free(self._question):
             return
         for n, text in enumerate(texts, start=1):
             part = Part(n, 0)

@@ -148,7 +148,8 @@ class World:
             name = self._used.get(message.interaction["id"], "")
         else:
             name = names.get(str(message.nonce or "").partition(".")[0], "")
-        return Seen(name, message.content, not message.content)
+        text = message.content.removeprefix(f"> {name}?\n")  # what was asked with a command is repeated
+        return Seen(name, text, not message.content)
 
 
 def _began(message: Message) -> float:

@@ -187,7 +187,7 @@ async def test_a_verdict_is_acknowledged_before_it_is_kept(fake: FakeDiscord, bo
         thanks = await used.answered()
 
     assert (thanks.text, thanks.message.seen_by) == ("👍 ✓", ana.id)
-    assert answer.text.startswith("About x")
+    assert answer.text == "> x\nAbout x"
 
 
 async def test_where_the_database_is_away_who_asked_is_told_and_the_log_has_one_line(
@@ -208,7 +208,7 @@ async def test_where_the_database_is_away_who_asked_is_told_and_the_log_has_one_
         judged = await (await ana.clicks(answer, "👍")).answered(holding="Something went wrong")
 
     assert asked.message.seen_by == judged.message.seen_by == ana.id
-    assert answer.text.startswith("About x"), "the answer itself stays"
+    assert answer.text == "> x\nAbout x", "the answer itself stays"
     told = [record for record in caplog.records if "could not be taken in" in record.message]
     assert [record.exc_info for record in told] == [None, None]
 

@@ -70,7 +70,7 @@ async def test_a_command_is_answered_in_place(bot: Bot) -> None:
         used = await talk.person("Ana").slash(talk.general, "ask", question="how much leave?")
         await talk.settled()
 
-        assert answer(used) == "About how much leave?"
+        assert answer(used) == "> how much leave?\nAbout how much leave?"
         assert (used.acknowledged, used.ephemeral, len(used.followups)) == (True, False, 0)
 
 
@@ -158,7 +158,7 @@ async def test_buttons_work_hours_later_for_anybody_and_are_counted_once_for_eac
             await talk.settled()
             assert [(one.ephemeral, one.content[-1]) for one in clicked.followups] == [(True, "✓")]
 
-        assert answer(used) == "About x"
+        assert answer(used) == "> x\nAbout x"
 
 
 async def test_a_thread_is_opened_on_the_answer_and_the_talk_goes_on_in_it(bot: Bot) -> None:

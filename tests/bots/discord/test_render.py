@@ -3,7 +3,7 @@
 import pytest
 
 from bots.discord.history import own_words
-from bots.discord.render import below, growing, messages, shown
+from bots.discord.render import LIMIT, below, growing, messages, quoted, shown, with_more_in_file
 from rag.types import Answer, Source, SourcePlace
 
 LINK = "https://docs.example.com/keys"
@@ -98,3 +98,23 @@ def test_a_remark_stands_below_the_text_in_small_letters_and_is_no_history() -> 
     assert messages(answer) == ["Five days [1].\n\n-# The documents' own words.\n\n-# SOURCES:\n-# [2] snake\\_case\\_notes"]
     assert own_words(messages(answer)[0]) == "Five days [1]."
     assert own_words(messages(abstained)[0]) == "Not in the documents."
+
+
+@pytest.mark.parametrize(
+    ("question", "shown_as"),
+    [
+        ("how?", "> how?\n"),
+        ("two\nlines and  blanks", "> two lines and blanks\n"),
+        ("@everyone look at https://evil.example", "> @\u200beveryone look at <https://evil.example>\n"),
+        ("x" * 6000, f"> {'x' * 299}…\n"),
+    ],
+)
+def test_a_question_is_repeated_above_its_answer_on_one_line_that_calls_nobody(question: str, shown_as: str) -> None:
+    assert quoted(question) == shown_as
+
+
+def test_a_very_long_answer_has_room_for_the_question_above_it() -> None:
+    answer = Answer("word " * 5_000, SOURCES)
+
+    assert with_more_in_file(answer, quoted("x" * 6000)).startswith("> xxx")
+    assert len(with_more_in_file(answer, quoted("x" * 6000))) <= LIMIT

@@ -33,10 +33,12 @@ async def test_ask_thinks_at_once_and_answers_in_place(fake: FakeDiscord, bot: B
         answer = await used.answered(holding="About how do I rotate my API key?")
         await fake.until(lambda: bool(answer.buttons))
 
-    assert (
-        fake.transcript(place.general)
-        == "— #general\nFootnote: About how do I rotate my API key?\n    (👍 | 👎 | Ask more in a thread)"
-    )
+    assert fake.transcript(place.general).splitlines() == [
+        "— #general",
+        "Footnote: > how do I rotate my API key?",
+        "    About how do I rotate my API key?",
+        "    (👍 | 👎 | Ask more in a thread)",
+    ]
 
 
 async def test_a_mention_is_answered_as_a_reply(fake: FakeDiscord, bot: Bot) -> None:
@@ -173,6 +175,7 @@ async def test_a_private_answer_is_seen_by_who_asked_alone(fake: FakeDiscord, bo
         await fake.until(lambda: bool(answer.buttons))
 
     assert used.private
+    assert answer.text == "About salary?", "who asked it knows what was asked"
     assert "Ask more in a thread" not in fake.transcript()
 
 
@@ -266,7 +269,8 @@ async def test_code_that_is_cut_is_closed_and_opened_again(fake: FakeDiscord, bo
         await fake.until(lambda: bool(used.shown and used.shown[-1].buttons))
 
     assert len(used.shown) > 1
-    assert all(part.text.startswith("```python\n") and part.text.endswith("\n```") for part in used.shown)
+    assert all(part.text.removeprefix("> code?\n").startswith("```python\n") for part in used.shown)
+    assert all(part.text.endswith("\n```") for part in used.shown)
 
 
 async def test_nobody_is_called_and_nothing_unfurls(fake: FakeDiscord, bot: Bot) -> None:
