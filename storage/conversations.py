@@ -57,7 +57,7 @@ class DatabaseMemory:
         def work(connection: Connection) -> list[Turn]:
             return [_turn(row) for row in reversed(self._recalled.rows(connection, asked))]
 
-        return await self._database.read(work)
+        return await self._database.read(work, short=True)
 
     async def remember(self, thread: Thread, asked: Turn, answer: Answer, run: Run, *, question: str = "") -> None:
         """`question` is the id of a question that was claimed before: it is answered by this, and not yet delivered.

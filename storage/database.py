@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 class Engine(Protocol):
     async def open(self) -> None: ...
-    async def read(self, work: Callable[[Connection], T]) -> T: ...
+    async def read(self, work: Callable[[Connection], T], *, short: bool = False) -> T: ...
     async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T: ...
     async def migrate(self, work: Callable[[Connection], None]) -> None: ...
     async def close(self) -> None: ...
@@ -59,9 +59,12 @@ class Database:
         self._opened = False
         await self._engine.close()
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
+    async def read(self, work: Callable[[Connection], T], *, short: bool = False) -> T:
+        """`short` says that the work finds a few rows by an index: on SQLite it is done at once, for the way to a thread and back
+        would take several times as long.
+        """
         with in_our_words(self.where, opened=self._opened):
-            return await self._engine.read(work)
+            return await self._engine.read(work, short=short)
 
     async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:
         """`single` says that the work is one statement, which on PostgreSQL saves two round trips."""

@@ -84,7 +84,7 @@ class DenseList:
             every = np.asarray(np.vecdot(self._vectors, vector))
             cosines, others = every, every[also]
         else:
-            looked_at = np.take(self._vectors, np.concatenate([rows, also]), axis=0)
+            looked_at = self._vectors.take(np.concatenate([rows, also]), axis=0)
             every = np.asarray(np.vecdot(looked_at, vector))
             cosines, others = every[: len(rows)], every[len(rows) :]
         first = foremost(cosines, limit)
@@ -95,25 +95,26 @@ class DenseList:
         if len(self._vectors) <= max(EXACT, many):
             return self._filled
         distances = self._distances(vector)
-        farthest = int(np.searchsorted(np.cumsum(np.bincount(distances)), many))
-        rows = np.flatnonzero(distances <= min(farthest, NOWHERE - 1))
+        farthest = int(np.partition(distances, many - 1)[many - 1])
+        rows: NDArray[np.int64] = (distances <= min(farthest, NOWHERE - 1)).nonzero()[0]
         if len(rows) <= 2 * many:
             return rows
-        nearer = np.flatnonzero(distances < farthest)  # many copies of one vector: no need to look at all of them
-        return np.sort(np.concatenate([nearer, np.flatnonzero(distances == farthest)[:many]]))
+        nearer = (distances < farthest).nonzero()[0]  # many copies of one vector: no need to look at all of them
+        return np.sort(np.concatenate([nearer, (distances == farthest).nonzero()[0][:many]]))
 
     def _distances(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
         """In how many signs each passage's vector differs from this one; past all others where there is no vector."""
         wanted = signs(vector[np.newaxis])[0]
         differing = np.bitwise_count(self._signs ^ wanted[:, np.newaxis])
         distances: NDArray[np.uint16] = differing.sum(axis=0, dtype=np.uint16)
-        distances[self._missing] = NOWHERE
+        if len(self._missing):
+            distances[self._missing] = NOWHERE
         return distances
 
 
 def foremost(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
     """Where the best scores stand, best first, equal ones in order."""
     if limit >= len(scores):
-        return np.argsort(-scores, kind="stable")
-    places = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
-    return places[np.argsort(-scores[places], kind="stable")[:limit]]
+        return (-scores).argsort(kind="stable")
+    places: NDArray[np.int64] = (scores >= np.partition(scores, -limit)[-limit]).nonzero()[0]
+    return places[(-scores[places]).argsort(kind="stable")[:limit]]

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 K1, B = 0.9, 0.4  # measured on the labelled sets of all languages: every one gains over 1.5 and 0.75
 BUCKETS = 32  # postings are sorted one bucket of words at a time, so that memory stays bounded
+REMEMBERED = 50_000  # terms
+_BITS = 64  # of the largest numbers
 BLOCK = 64  # the best of every block bounds the best of all from below
+_LEAST = np.nextafter(np.float32(0), np.float32(1))  # that is above zero
 FILES = ("words.u8", "starts.i8", "rows.i4", "scores.f4")
 
 _POSTING = np.dtype([("word", "<u8"), ("row", "<i4"), ("count", "<u2")])
@@ -125,6 +128,7 @@ class LexicalList:
         self._starts = mapped(folder / "starts.i8", "<i8")
         self._rows = mapped(folder / "rows.i4", "<i4")
         self._scores = mapped(folder / "scores.f4", "<f4")
+        self._places: dict[str, slice | None] = {}  # of terms that were asked for: most of them are again
 
     def look(self, terms: Sequence[str]) -> Look:
         known = self._known(terms)
@@ -134,29 +138,37 @@ class LexicalList:
         parts = [self._scores[where] if weight == 1 else self._scores[where] * np.float32(weight) for _, weight, where in known]
         scores = np.zeros(self._long, np.float32)
         np.add.at(scores, rows, np.concatenate(parts))
-        ends = np.cumsum([where.stop - where.start for *_, where in known])
-        return Look(tuple(term for term, *_ in known), ends, rows, scores)
+        lengths = np.array([where.stop - where.start for *_, where in known])
+        return Look(tuple([term for term, *_ in known]), lengths, rows, scores)
 
     def _known(self, terms: Sequence[str]) -> list[tuple[str, int, slice]]:
         """Each distinct term that stands anywhere, in order of first use, with its weight and where its postings lie."""
         weights = Counter(term for term in terms if term)
-        if not weights or not len(self._words):
-            return []
-        keys = np.fromiter((word_key(well_formed(term)) for term in weights), np.uint64, len(weights))
+        places = self._places
+        if new := [term for term in weights if term not in places]:
+            if len(places) > REMEMBERED:
+                places = self._places = {}
+                new = list(weights)
+            places.update(zip(new, self._found(new), strict=True))
+        return [(term, weight, where) for term, weight in weights.items() if (where := places[term])]
+
+    def _found(self, terms: Sequence[str]) -> list[slice | None]:
+        if not len(self._words):
+            return [None] * len(terms)
+        keys = np.fromiter((word_key(well_formed(term)) for term in terms), np.uint64, len(terms))
         places = np.minimum(np.searchsorted(self._words, keys), len(self._words) - 1)
         hit = self._words[places] == keys
         starts, ends = self._starts[places].tolist(), self._starts[places + 1].tolist()
-        each = zip(weights.items(), hit.tolist(), starts, ends, strict=True)
-        return [(term, weight, slice(start, end)) for (term, weight), found, start, end in each if found]
+        return [slice(*where) if found else None for found, *where in zip(hit.tolist(), starts, ends, strict=True)]
 
 
 class Look(NamedTuple):
-    """What the list says to some terms: those that stand anywhere, their postings one after the other (`ends` says where
-    each term's end), and BM25 of every passage. `scores` is longer than that, by less than a block, and ends in zeros.
+    """What the list says to some terms: those that stand anywhere, their postings one after the other (`lengths` says how
+    many each has), and BM25 of every passage. `scores` is longer than that, by less than a block, and ends in zeros.
     """
 
     terms: tuple[str, ...]
-    ends: NDArray[np.int64]
+    lengths: NDArray[np.int64]
     rows: NDArray[np.int32]
     scores: NDArray[np.float32]
 
@@ -164,15 +176,28 @@ class Look(NamedTuple):
         """The terms that stand in each of these passages."""
         if not self.terms:
             return [frozenset()] * len(rows)
-        places = np.zeros(len(self.scores), np.min_scalar_type(len(rows)))  # small, so that it stays near the processor
-        places[rows] = np.arange(1, len(rows) + 1)
-        found = places.take(self.rows)
-        hits = np.flatnonzero(found)
-        held = np.zeros((len(rows) + 1, len(self.terms)), np.bool_)
-        held[found[hits], np.searchsorted(self.ends, hits, "right")] = True
-        patterns = held[1:].view(f"V{len(self.terms)}").ravel().tolist()
+        held = np.hstack([self._held(first, rows) for first in range(0, len(self.terms), _BITS)])
+        patterns = held.view(f"V{len(self.terms)}").ravel().tolist()
         known = {pattern: frozenset(compress(self.terms, pattern)) for pattern in set(patterns)}  # many hold the same terms
         return [known[pattern] for pattern in patterns]
+
+    def _held(self, first: int, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Which of the terms from the `first` on stand in each passage, one column a term, at most _BITS of them.
+
+        Added up as the scores are: one bit a term, which a passage holds once or not at all.
+        """
+        lengths = self.lengths[first : first + _BITS]
+        before, many = self.lengths[:first].sum(), lengths.sum()
+        bits = np.zeros(len(self.scores), f"<u{_bytes(len(lengths))}")
+        each = bits.dtype.type(1) << np.arange(len(lengths), dtype=bits.dtype)
+        np.add.at(bits, self.rows[before : before + many], each.repeat(lengths))
+        columns = bits[rows].view(np.uint8).reshape(len(rows), bits.itemsize)
+        return np.unpackbits(columns, axis=1, count=len(lengths), bitorder="little")
+
+
+def _bytes(bits: int) -> int:
+    """Few, so that they stay near the processor."""
+    return next(size for size in (1, 2, 4, 8) if bits <= 8 * size)
 
 
 def best(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
@@ -181,5 +206,6 @@ def best(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)
     heads = scores.reshape(BLOCK, -1).max(axis=0)  # every column has one passage at least as good as its head
     least = np.partition(heads, -limit)[-limit] if len(heads) > limit else np.float32(0)
-    rows = np.flatnonzero(scores >= max(least, np.nextafter(np.float32(0), np.float32(1))))
-    return rows[np.argsort(-scores[rows], kind="stable")[:limit]]
+    rows = (scores >= max(least, _LEAST)).nonzero()[0]
+    found: NDArray[np.int64] = rows[(-scores[rows]).argsort(kind="stable")[:limit]]
+    return found

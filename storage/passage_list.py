@@ -37,6 +37,7 @@ FILES = (
 )
 SEPARATOR = "\0"
 _RECENT = 5_000  # passages
+FEW = 20_000
 GIVEN_BACK_AFTER = 500  # passages read: the system keeps what was read, but no longer counts it as this process's
 SMALL = 64 << 20  # bytes: what may be counted as it likes
 
@@ -130,6 +131,9 @@ class PassageList:
         self._id_places = mapped(folder / "ids.i8", "<i8")
         self._id_keys = _numbers(folder / "ids.u4", "<u4")
         self._id_rows = _numbers(folder / "ids.i4", "<i4")
+        self._known_ids: list[str] = []  # of few passages: every search takes a hundred
+        if len(self._id_places) <= FEW:
+            self._known_ids = self._names(np.arange(len(self._id_places) - 1))
         self._document_keys = _numbers(folder / "documents.u4", "<u4")
         self._document_rows = _numbers(folder / "documents.i4", "<i4")  # of each its first row, and how many it has
         self._read = 0
@@ -137,12 +141,17 @@ class PassageList:
         self._is_large = len(self._texts) > SMALL and hasattr(mmap, "MADV_DONTNEED")
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
-        starts, ends = self._id_places[rows].tolist(), self._id_places[rows + 1].tolist()
-        names = [self._ids[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+        names = self._names(rows)
         if len(self._recent) > _RECENT:
             self._recent = {}
         self._recent.update(zip(names, rows.tolist(), strict=True))
         return names
+
+    def _names(self, rows: NDArray[np.int64]) -> list[str]:
+        if self._known_ids:
+            return [self._known_ids[row] for row in rows.tolist()]
+        starts, ends = self._id_places[rows].tolist(), self._id_places[rows + 1].tolist()
+        return [self._ids[start:end].decode() for start, end in zip(starts, ends, strict=True)]
 
     def named(self, ids: Sequence[str]) -> list[Passage] | None:
         """In the order asked for; None where one of them is not here."""

@@ -36,7 +36,7 @@ class PostgresEngine:
         async with self._single.connect():
             pass
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
+    async def read(self, work: Callable[[Connection], T], *, short: bool = False) -> T:  # noqa: ARG002 - all the same here
         """No transaction around it: one round trip for each statement, and none more."""
         async with self._single.connect() as connection:
             return await connection.run_sync(work)

@@ -15,14 +15,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from rag.types import Candidate, Search
+from rag.types import Search
 from rag.workers import WorkerDied, Workers, WorkFailed
-from storage.generations import searched
+from storage.generations import candidates, searched
 from storage.index_folder import IndexFolder
 from storage.shelf import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from rag.types import Candidate
 
 MANY = 20  # searches in a quarter of a second that had to wait: then the process is worth its memory
 IDLE_SECONDS = 60.0
@@ -68,7 +70,7 @@ class Searcher:
             return None
         finally:
             self._under_way -= 1
-        return list(map(Candidate._make, zip(*found, strict=True)))
+        return candidates(found)
 
     async def _is_called_for(self) -> bool:
         """Whether many wait for each other, and the process is there; it is started where it is not."""

@@ -8,7 +8,8 @@ commits it together, each piece under a savepoint of its own unless it is a sing
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
+import sqlite3
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +22,6 @@ from storage.lanes import Lane, outcome
 from storage.statements import driver
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterator, Sequence
 
     from sqlalchemy import URL, Connection
@@ -51,10 +51,11 @@ class SqliteEngine:
         self._reads = Lane("footnote-reader")
         self._writes = Lane("footnote-writer", _GROUP)
         self._connections: list[Connection] = []
+        self._near: Connection | None = None  # of the event loop's thread, which never waits
 
     async def open(self) -> None:
         await asyncio.to_thread(self._open)
-        writer, *readers = self._connections
+        writer, self._near, *readers = self._connections
         self._writes.start(partial(_commit, writer))
         for reader in readers:
             self._reads.start(partial(_answered, reader))
@@ -63,10 +64,14 @@ class SqliteEngine:
         """Connect before any thread is started, so that what cannot be opened is an error of the start."""
         if self._path is not None:
             _make(self._path)
-        for _ in range(_READERS + 1):
+        for _ in range(_READERS + 2):
             self._connections.append(self._engine.connect())
+        self._connections[1].exec_driver_sql("PRAGMA busy_timeout = 0")
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
+    async def read(self, work: Callable[[Connection], T], *, short: bool = False) -> T:
+        if short and self._near is not None:
+            with suppress(sqlite3.OperationalError):  # another process has the file for itself: a thread may wait for it
+                return work(self._near)
         return await self._reads.ask(work)
 
     async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:
@@ -83,6 +88,7 @@ class SqliteEngine:
                 work(connection)
 
     async def close(self) -> None:
+        self._near = None
         await self._writes.close()
         await self._reads.close()
         for connection in self._connections:

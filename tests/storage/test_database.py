@@ -56,6 +56,22 @@ async def test_single_statements_of_many_at_once_fail_each_for_itself(database: 
     assert await _count(database, metadata.tables["remembered"]) == 20
 
 
+async def test_a_short_read_is_done_at_once_unless_it_had_to_wait(tmp_path: Path) -> None:
+    where: list[str] = []
+
+    def work(connection: Connection) -> int:
+        where.append(threading.current_thread().name)
+        if where == ["MainThread", "MainThread"]:
+            raise sqlite3.OperationalError("database is locked")
+        return connection.execute(select(literal(7))).scalar_one()
+
+    async with Database(f"sqlite:///{tmp_path}/f.db") as database:
+        assert [await database.read(work, short=True) for _ in range(2)] == [7, 7]
+
+    assert where[:2] == ["MainThread", "MainThread"]
+    assert [name.startswith("footnote-reader") for name in where[2:]] == [True]
+
+
 async def test_where_sqlite_gives_up_the_transaction_nothing_of_it_is_said_to_be_kept(tmp_path: Path) -> None:
     def insert(key: str, connection: Connection) -> None:
         connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": key})
