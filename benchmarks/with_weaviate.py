@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 BASE, NAME = "benchmark", "FootnoteBenchmark"
 BARE = f"{NAME}Bare"
 DIMENSION, OTHER_DIMENSION, WORDS, SUBJECTS = 512, 256, 60_000, 300
+MOST_WORDS = 134  # of a passage, a quarter at least: 84 on an average
 GROUP, BATCH = 192, 1_000  # passages that an indexing run writes at once; rows in one call of the bare client
+AHEAD = 4  # groups whose vectors are asked for while one before them is written
 SEGMENT = 13 * GROUP  # rows that one side loads before it is the other's turn
 REBUILT, RATE = 2 * SEGMENT, 50  # passages that are made again while so many searches a second go on
 
@@ -61,11 +63,12 @@ class Seed(NamedTuple):
         return [each.astype("<f4").tobytes() for each in found / np.linalg.norm(found, axis=1, keepdims=True)]
 
     def passages(self, start: int, many: int, dimension: int = DIMENSION) -> list[Indexed]:
-        words = self.chance.choice(WORDS, size=(many, 84), p=self.weights)
+        words = self.chance.choice(WORDS, size=(many, MOST_WORDS), p=self.weights)
+        lengths = self.chance.integers(MOST_WORDS // 4, MOST_WORDS + 1, many)
         found = []
         for at, (chosen, vector) in enumerate(zip(words, self.vectors(many, dimension), strict=True), start):
             document, ordinal = f"folder/document{at // 6}.md", at % 6
-            terms = " ".join(f"w{word}" for word in chosen)
+            terms = " ".join(f"w{word}" for word in chosen[: lengths[at - start]])
             digest = hashlib.sha256(f"{at}".encode()).hexdigest()
             place = {"title": f"Document {at // 6}", "link": f"https://example.com/{at // 6}", "headings": ("One", "Two")}
             held = Passage(f"{digest[:24]}", BASE, document, ordinal, f"{terms} " * 2, terms=terms, digest=digest, **place)
@@ -133,11 +136,13 @@ async def by_client(server: Server, held: Sequence[Indexed]) -> float:
 
 
 async def by_writer(writer: IndexWriter, held: Sequence[Indexed]) -> float:
-    """As an indexing run does it: known vectors are asked for, then each document is put."""
+    """As an indexing run does it: known vectors are asked for, some groups ahead, then each document is put."""
     begun = time.perf_counter()
-    for start in range(0, len(held), GROUP):
-        group = held[start : start + GROUP]
-        await writer.vectors([each.passage.digest for each in group])
+    groups = [held[start : start + GROUP] for start in range(0, len(held), GROUP)]
+    ahead = [asyncio.create_task(writer.vectors([each.passage.digest for each in group])) for group in groups[:AHEAD]]
+    for at, group in enumerate(groups):
+        await ahead[at]
+        ahead += [asyncio.create_task(writer.vectors([each.passage.digest for each in more])) for more in groups[at + AHEAD :][:1]]
         documents: dict[str, list[Indexed]] = {}
         for each in group:
             documents.setdefault(each.passage.document, []).append(each)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -16,6 +15,7 @@ from storage.weaviate_index.rows import among, passage, visible, within
 from storage.weaviate_index.searching import Lists
 from storage.weaviate_index.server import connected
 from storage.weaviate_index.states import States
+from storage.weaviate_index.weighing import Weighing
 from storage.weaviate_index.writer import writing
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class WeaviateIndex:
     async def __aenter__(self) -> Self:
         self._server: Server = await self._stack.enter_async_context(connected(self._settings))
         self._states = States(self._server)
+        self._weighing: dict[str, tuple[State, Weighing]] = {}
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -63,10 +64,10 @@ class WeaviateIndex:
             if state is None:
                 return []
             build = await self._fitting(base, state, search)
-            lists = Lists(self._server, build, search, filtered=attempt > 0 or not build.settled)
+            filtered = attempt > 0 or not build.settled
+            lists = Lists(self._server, build, search, Weighing() if filtered else self._weighed(build), filtered=filtered)
             try:
-                await lists.read()
-                now, found = await asyncio.gather(self._states.read(base), lists.candidates())
+                found, now = await lists.read(lambda: self._states.read(base))
             except CollectionGone:
                 if (now := await self._states.read(base)) == state:
                     raise
@@ -121,6 +122,14 @@ class WeaviateIndex:
         for name in await write(client.collections.list_all):
             if is_build_of(alias, name):
                 await write(lambda name=name: client.collections.delete(name))  # type: ignore[misc] # bound now
+
+    def _weighed(self, build: State) -> Weighing:
+        """What was learned of how a build's scores are made, until it is written to: then words are counted anew."""
+        state, weighing = self._weighing.get(build.build, (None, None))
+        if weighing is None or state != build:
+            weighing = Weighing()
+            self._weighing[build.build] = build, weighing
+        return weighing
 
     async def _fitting(self, base: str, state: State, search: Search) -> State:
         """The build to search: the one before, while it stands, where the question was embedded for that one.

@@ -71,7 +71,7 @@ def row(indexed: Indexed, document: str, born: int) -> DataObject[Any, Any]:
 
 def until(found: Object[Any, Any], died: int) -> DataObject[Any, Any]:
     """The same row, found no more from this generation on. Its vector stays as it is, so the vector index is not touched."""
-    return DataObject({**found.properties, "died": died}, uuid=found.uuid, vector=_vector(found))
+    return DataObject({**found.properties, "died": died}, uuid=found.uuid, vector=vector_in(found))
 
 
 def passage(found: Mapping[str, Any]) -> Passage:
@@ -97,11 +97,11 @@ def passage(found: Mapping[str, Any]) -> Passage:
 
 
 def vector_of(found: Object[Any, Any]) -> Vector | None:
-    numbers = _vector(found)
+    numbers = vector_in(found)
     return array("f", numbers).tobytes() if numbers else None
 
 
-def _vector(found: Object[Any, Any]) -> Sequence[float] | None:
+def vector_in(found: Object[Any, Any]) -> Sequence[float] | None:
     numbers = found.vector.get("default")
     return numbers or None  # type: ignore[return-value] # one vector, not one for each token
 

@@ -1,9 +1,13 @@
-"""One search of one build: both ranked lists at once, then the scores that candidates of one list lack of the other."""
+"""One search of one build: both ranked lists at once, then what each lacks of the other.
+
+Cosines are asked for as soon as the lexical list is there. Lexical scores are worked out from those of the list (`weighing`);
+only where that is not certain they are asked for, too.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from weaviate.classes.query import MetadataQuery
@@ -11,9 +15,10 @@ from weaviate.classes.query import MetadataQuery
 from rag.text import well_formed
 from rag.types import Candidate
 from storage.weaviate_index.rows import LEXICAL, escaped, plain, visible, with_uuids
+from storage.weaviate_index.weighing import Counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from uuid import UUID
 
     from weaviate.collections import CollectionAsync
@@ -23,71 +28,106 @@ if TYPE_CHECKING:
     from rag.types import Search
     from storage.weaviate_index.server import Server
     from storage.weaviate_index.states import State
+    from storage.weaviate_index.weighing import Weighing
 
+T = TypeVar("T")
+Scores: TypeAlias = dict[int, float]  # of rows, by their id as a number: a UUID takes ten times as long to look up
 _SHOWN = ["passage", LEXICAL]
 
 
-class Lists:
-    """The two ranked lists of one search, as the server gave them; not `filtered` where every row there is can be found."""
+class _Held(NamedTuple):
+    """A row of either list."""
 
-    def __init__(self, server: Server, state: State, search: Search, *, filtered: bool) -> None:
+    uuid: UUID
+    passage: str
+    matched: frozenset[str]
+    counted: Counted
+
+
+class Lists:
+    """The two ranked lists of one search; not `filtered` where every row there is can be found."""
+
+    def __init__(self, server: Server, state: State, search: Search, weighing: Weighing, *, filtered: bool) -> None:
         self._server = server
         self._rows: CollectionAsync[Any, Any] = server.build(state.build)
         self._visible = visible(state.generation) if filtered else None
+        self._weighing = weighing
         self._limit = search.limit
         self._terms = [escaped(term) for term in map(well_formed, search.terms) if term]
+        self._shown = {f" {term} ": plain(term) for term in self._terms}  # as it stands in a row, and as it was asked for
         given = search.vector if state.signature.dimension else None
         self._vector = None if given is None else np.frombuffer(given, "<f4").tolist()
-        self._lexical: Sequence[Object[Any, Any]] = ()
-        self._dense: Sequence[Object[Any, Any]] = ()
-        self._matched: dict[UUID, frozenset[str]] = {}
+        self._held: dict[int, _Held] = {}
 
-    async def read(self) -> None:
-        if self._limit > 0:
-            await asyncio.gather(self._read_dense(), self._read_lexical())
+    async def read(self, look: Callable[[], Awaitable[T]]) -> tuple[list[Candidate], T]:
+        """The candidates, each once, with both raw scores; and what a look shows once both lists are there."""
+        if self._limit <= 0:
+            return [], await look()
+        lexical, dense = asyncio.ensure_future(self._read_lexical()), asyncio.ensure_future(self._read_dense())
 
-    async def _read_dense(self) -> None:
-        self._dense = await self._by_vector(self._visible, self._limit, _SHOWN)
-        await self._match(self._dense)
+        async def looked() -> T:
+            await asyncio.gather(lexical, dense)
+            return await look()
 
-    async def _read_lexical(self) -> None:
-        self._lexical = await self._by_terms(self._visible, self._limit, _SHOWN)
-        await self._match(self._lexical)
+        async def compared() -> Scores:
+            found = await lexical
+            return await self._compared([key for key in found if not dense.done() or key not in dense.result()])
 
-    async def _match(self, found: Sequence[Object[Any, Any]]) -> None:
-        """Which terms stand in each: worked out while the server is busy."""
-        terms = frozenset(self._terms)
-        for each in found:
-            if each.uuid not in self._matched:
-                self._matched[each.uuid] = terms.intersection(str(each.properties[LEXICAL]).split(" "))
+        async def scored() -> Scores:
+            return await self._scored(*await asyncio.gather(lexical, dense))
 
-    async def candidates(self) -> list[Candidate]:
-        """Each once, with both raw scores. Only the server knows what a passage scores that its list does not hold."""
-        bm25, cosine = _scores(self._lexical), _cosines(self._dense)
-        held = {each.uuid: each for each in (*self._lexical, *self._dense)}
-        more = await asyncio.gather(
-            self._scored([uuid for uuid in held if uuid not in bm25 and self._matched[uuid]]),
-            self._compared([uuid for uuid in held if uuid not in cosine]),
-        )
-        lexical_rank, dense_rank = _ranks(bm25, held), _ranks(cosine, held)
-        bm25, cosine = bm25 | _scores(more[0]), cosine | _cosines(more[1])
+        seen, cosine, bm25 = await asyncio.gather(looked(), compared(), scored())
+        return self._candidates(lexical.result(), dense.result(), bm25, cosine), seen
+
+    def _candidates(self, lexical: Scores, dense: Scores, bm25: Scores, cosine: Scores) -> list[Candidate]:
+        lexical_rank, dense_rank = _ranks(lexical, self._held), _ranks(dense, self._held)
+        bm25, cosine = {**bm25, **lexical}, {**cosine, **dense}
         return [
             Candidate(
-                str(each.properties["passage"]),
-                bm25.get(uuid, 0.0),
-                cosine.get(uuid, 0.0),
-                lexical_rank.get(uuid, 0),
-                dense_rank.get(uuid, 0),
-                frozenset(map(plain, self._matched[uuid])),
+                self._held[key].passage,
+                bm25.get(key, 0.0),
+                cosine.get(key, 0.0),
+                lexical_rank.get(key, 0),
+                dense_rank.get(key, 0),
+                self._held[key].matched,
             )
-            for uuid, each in held.items()
+            for key in dict.fromkeys((*lexical, *dense))
         ]
 
-    async def _scored(self, lacking: Sequence[UUID]) -> Sequence[Object[Any, Any]]:
-        return await self._by_terms(with_uuids(lacking), len(lacking), []) if lacking else ()
+    async def _read_lexical(self) -> Scores:
+        found = await self._by_terms(self._visible, self._limit, _SHOWN)
+        self._hold(found)
+        return _scores(found)
 
-    async def _compared(self, lacking: Sequence[UUID]) -> Sequence[Object[Any, Any]]:
-        return await self._by_vector(with_uuids(lacking), len(lacking), []) if lacking else ()
+    async def _read_dense(self) -> Scores:
+        found = await self._by_vector(self._visible, self._limit, _SHOWN)
+        self._hold(found)
+        return _cosines(found)
+
+    def _hold(self, found: Sequence[Object[Any, Any]]) -> None:
+        """With the terms that stand in each: worked out while the server is busy."""
+        padded, terms = list(self._shown), list(self._shown.values())
+        for each in found:
+            if (key := each.uuid.int) not in self._held:
+                held = each.properties
+                text = f" {held[LEXICAL]} "
+                counts = tuple([_count(text, term) if term in text else 0 for term in padded])
+                matched = frozenset([term for term, count in zip(terms, counts, strict=True) if count])
+                self._held[key] = _Held(each.uuid, held["passage"], matched, Counted(counts, text.count(" ") - 1))
+
+    async def _compared(self, lacking: Sequence[int]) -> Scores:
+        if not lacking:
+            return {}
+        return _cosines(await self._by_vector(with_uuids([self._held[key].uuid for key in lacking]), len(lacking), []))
+
+    async def _scored(self, lexical: Scores, dense: Scores) -> Scores:
+        lacking = [one for key in dense if key not in lexical and (one := self._held[key]).matched]
+        listed = [self._held[key].counted for key in lexical]
+        worked_out = self._weighing.scores(listed, list(lexical.values()), [one.counted for one in lacking])
+        found = {one.uuid.int: score for one, score in zip(lacking, worked_out, strict=True) if score is not None}
+        if unsure := [one.uuid for one in lacking if one.uuid.int not in found]:
+            found |= _scores(await self._by_terms(with_uuids(unsure), len(unsure), []))
+        return found
 
     async def _by_terms(self, which: _Filters | None, limit: int, shown: list[str]) -> Sequence[Object[Any, Any]]:
         if not self._terms:
@@ -120,15 +160,23 @@ class Lists:
         return found.objects
 
 
-def _scores(found: Sequence[Object[Any, Any]]) -> dict[UUID, float]:
-    return {each.uuid: each.metadata.score or 0.0 for each in found}
+def _count(text: str, term: str) -> int:
+    """How often it stands there: two may have one space between them, which `str.count` counts to the first alone."""
+    count, at = 0, text.find(term)
+    while at >= 0:
+        count, at = count + 1, text.find(term, at + len(term) - 1)
+    return count
 
 
-def _cosines(found: Sequence[Object[Any, Any]]) -> dict[UUID, float]:
-    return {each.uuid: 1.0 - (each.metadata.distance or 0.0) for each in found}
+def _scores(found: Sequence[Object[Any, Any]]) -> Scores:
+    return {each.uuid.int: each.metadata.score or 0.0 for each in found}
 
 
-def _ranks(scores: Mapping[UUID, float], held: Mapping[UUID, Object[Any, Any]]) -> dict[UUID, int]:
+def _cosines(found: Sequence[Object[Any, Any]]) -> Scores:
+    return {each.uuid.int: 1.0 - (each.metadata.distance or 0.0) for each in found}
+
+
+def _ranks(scores: Scores, held: Mapping[int, _Held]) -> dict[int, int]:
     """Equal scores in an order that does not change from search to search."""
-    ordered = sorted(scores, key=lambda uuid: (-scores[uuid], str(held[uuid].properties["passage"])))
-    return {uuid: rank for rank, uuid in enumerate(ordered, 1)}
+    ordered = sorted(scores, key=lambda key: (-scores[key], held[key].passage))
+    return {key: rank for rank, key in enumerate(ordered, 1)}

@@ -1,6 +1,7 @@
 """A gate in front of a server: while it is shut, nobody can reach what is behind it; while it holds, nobody is answered."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -8,18 +9,19 @@ from tests.databases import free_port
 
 
 class Gate:
-    """Passes on what it is sent, both ways. Shutting it cuts every connection."""
+    """Passes on what it is sent, both ways, through TLS where `tls` is given. Shutting it cuts every connection."""
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int, tls: ssl.SSLContext | None = None) -> None:
         self.port = free_port()
         self._target = target
+        self._tls = tls
         self._server: asyncio.Server | None = None
         self._passing: set[asyncio.Task[None]] = set()
         self._free = asyncio.Event()
         self._free.set()
 
     async def open(self) -> None:
-        self._server = await asyncio.start_server(self._connect, "127.0.0.1", self.port)
+        self._server = await asyncio.start_server(self._connect, "127.0.0.1", self.port, ssl=self._tls)
 
     async def shut(self) -> None:
         if self._server is not None:
@@ -63,8 +65,8 @@ class Gate:
 
 
 @asynccontextmanager
-async def gates(*targets: int) -> AsyncIterator[list[Gate]]:
-    opened = [Gate(target) for target in targets]
+async def gates(*targets: int, tls: ssl.SSLContext | None = None) -> AsyncIterator[list[Gate]]:
+    opened = [Gate(target, tls) for target in targets]
     for gate in opened:
         await gate.open()
     try:
