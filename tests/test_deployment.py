@@ -47,6 +47,14 @@ def test_what_the_bots_are_given_are_settings() -> None:
     assert set(SERVICES["bots"]["environment"]) <= variables()
 
 
+def test_what_a_team_fills_in_is_a_setting_or_what_compose_reads_itself() -> None:
+    named = set(re.findall(r"(?m)^# ([A-Z_]+?)(?:__[A-Z_]+)?=", (ROOT / ".env.example").read_text("utf-8")))
+    read = set(re.findall(r"\$\{(\w+)", (ROOT / "compose.yaml").read_text("utf-8")))
+
+    assert {"SLACK_BOT_TOKEN", "DISCORD_TOKEN"} <= named
+    assert read <= named <= variables() | read
+
+
 def test_the_bots_are_given_the_addresses_of_the_other_services() -> None:
     given = SERVICES["bots"]["environment"]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 log = getLogger(__name__)
 
 _WITHIN: Final = 300.0  # seconds: failures that lie further back do not count
+_AS_LONG: Final = 10.0  # seconds waited in vain count as much as one more failure
 _LONGEST_REST: Final = 120.0  # seconds, whatever a server asks for
 
 
@@ -26,7 +27,8 @@ _LONGEST_REST: Final = 120.0  # seconds, whatever a server asks for
 class BreakerSettings:
     """After `failures` in a row a model is left alone for `rest` seconds; 0 failures: never.
 
-    One is enough where the server itself asks to wait for longer than anybody would.
+    One that was waited for in vain counts the more the longer that was, so that a model that hangs is soon known to. One is
+    enough where the server itself asks to wait for longer than anybody would.
     """
 
     failures: int = 3
@@ -43,7 +45,7 @@ class Breaker:
         self._name = name
         self._settings = settings
         self._clock = clock
-        self._failed: deque[float] = deque(maxlen=max(1, settings.failures))
+        self._failed: deque[tuple[float, float]] = deque(maxlen=max(1, settings.failures))  # when, and how much each counts
         self._alone_until: float | None = None
         self._trying: Call | None = None
         self._reason = ""
@@ -86,15 +88,18 @@ class Breaker:
             if told:
                 self._let_in()
         elif tried or self._alone_until is None:
-            self._failed.append(self._clock())
+            self._failed.append((self._clock(), self._weight(one, failure)))
             asked = getattr(failure, "retry_after", None) or 0.0
             if tried or self._is_enough(asked):
                 self._leave_alone(failure, asked)
 
     def _is_enough(self, asked: float) -> bool:
-        wanted = self._settings.failures
-        many = len(self._failed) >= wanted and self._clock() - self._failed[0] <= _WITHIN
-        return wanted > 0 and (many or asked > LONGEST_WAIT)
+        wanted, since = self._settings.failures, self._clock() - _WITHIN
+        return wanted > 0 and (asked > LONGEST_WAIT or sum(weight for when, weight in self._failed if when >= since) >= wanted)
+
+    def _weight(self, one: Call, failure: Exception) -> float:
+        in_vain = isinstance(failure, ModelTimeout) and not one.heard
+        return 1.0 + (self._clock() - one.begun) / _AS_LONG if in_vain else 1.0
 
     def _leave_alone(self, failure: Exception, asked: float) -> None:
         rest = max(self._settings.rest, min(asked, _LONGEST_REST))
@@ -109,8 +114,9 @@ class Breaker:
 
 
 class Call:
-    """`failure` is set where a call failed without raising, or was given up by who waited for it."""
+    """`failure` is set where a call failed without raising, or was given up by who waited; `heard` once it said something."""
 
     def __init__(self, begun: float) -> None:
         self.begun = begun
         self.failure: Exception | None = None
+        self.heard = False

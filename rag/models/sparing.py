@@ -43,6 +43,7 @@ class SparedWriter:
                         call.failure = ModelTimeout(f"{self.name} took longer than {prompt.sampling.seconds:g} seconds.")
                     raise
                 if first is not None:
+                    call.heard = True
                     yield first
                 async for piece in stream:
                     yield piece

@@ -60,6 +60,30 @@ async def test_after_so_many_failures_in_a_row_it_is_not_asked_and_the_error_say
     assert str(raised.value) == f"{NAME} is left alone for 26 s more, since it kept failing: It cannot be reached."
 
 
+def waited_in_vain(breaker: Breaker, clock: Clock, seconds: float, *, heard: bool = False) -> None:
+    call = breaker.call()
+    call.__enter__().heard = heard
+    clock.time += seconds
+    assert not call.__exit__(ModelTimeout, SLOW, None)
+
+
+@pytest.mark.parametrize(("seconds", "many"), [(1.5, 3), (5.0, 2), (30.0, 1)])
+async def test_the_longer_it_was_waited_for_in_vain_the_sooner_it_is_left_alone(clock: Clock, seconds: float, many: int) -> None:
+    breaker = Breaker(NAME, BreakerSettings(failures=3), clock)
+    for _ in range(many):  # each of them was let in
+        waited_in_vain(breaker, clock, seconds)
+
+    assert "is left alone" in ask(breaker)
+
+
+async def test_one_long_answer_that_came_too_slowly_is_no_hanging_model(clock: Clock) -> None:
+    breaker = Breaker(NAME, BreakerSettings(failures=3), clock)
+    for _ in range(2):
+        waited_in_vain(breaker, clock, 60.0, heard=True)
+
+    assert is_let_in(breaker)
+
+
 async def test_a_success_in_between_begins_the_count_anew(breaker: Breaker) -> None:
     for _ in range(3):
         assert ask(breaker, SLOW) == str(SLOW)
