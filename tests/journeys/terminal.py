@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FOOTNOTE = Path(sys.executable).parent / "footnote"
+WITHOUT_MODELS = {  # for what they have nothing to do with: loading them takes most of the time of a short command
+    "FOOTNOTE_RETRIEVAL__RERANKER": "none",
+    "FOOTNOTE_MODELS__EMBEDDER": "none",
+    "FOOTNOTE_INDEXING__READERS": "1",
+}
 SECONDS = 100.0  # for one command on a busy machine
 
 

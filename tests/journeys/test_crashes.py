@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 PAGES = 60
 KILLS = 20
-SETTINGS = {  # short passages, and no reranker: a run takes long enough, and has nothing to do with it
+SETTINGS = {  # short passages and one process that embeds: a run takes long enough; a reranker has nothing to do with it
     "FOOTNOTE_RETRIEVAL__RERANKER": "none",
+    "FOOTNOTE_INDEXING__EMBEDDERS": "1",
     "FOOTNOTE_INDEXING__SIZE_MIN": "40",
     "FOOTNOTE_INDEXING__SIZE_MAX": "160",
 }

@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.journeys.terminal import WITHOUT_MODELS, Terminal
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.journeys.terminal import Said, Terminal
+    from tests.journeys.terminal import Said
 
 TWO_BASES = '[bases.handbook]\nsources = ["handbook/"]\n[bases.api]\nsources = ["api/"]\n'
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Terminal:
+    return Terminal(tmp_path, WITHOUT_MODELS)
 
 
 def one_sentence(said: Said, status: int = 1) -> str:

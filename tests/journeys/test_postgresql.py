@@ -14,14 +14,13 @@ from rag.types import Usage
 from storage.database import Database
 from storage.local_index import LocalIndex
 from tests.fakes.gate import gates
+from tests.journeys.terminal import WITHOUT_MODELS
 from tests.rag.talking import HANDBOOK, LEAVE, LEAVE_ANSWER, THREAD, Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.journeys.terminal import Terminal
-
-QUICK = {"FOOTNOTE_RETRIEVAL__RERANKER": "none", "FOOTNOTE_MODELS__EMBEDDER": "none", "FOOTNOTE_INDEXING__READERS": "1"}
 
 
 def write_handbook(folder: Path, copies: int) -> None:
@@ -33,7 +32,7 @@ def write_handbook(folder: Path, copies: int) -> None:
 
 async def test_processes_index_and_ask_at_once_on_one_database(empty: Terminal, postgres_with_tables: str) -> None:
     write_handbook(empty.folder / "handbook", 8)
-    shared = {**QUICK, "DATABASE_URL": postgres_with_tables}
+    shared = {**WITHOUT_MODELS, "DATABASE_URL": postgres_with_tables}
     first = empty.run("index", "handbook", **shared)
     assert (first.status, first.err) == (0, "")
     write_handbook(empty.folder / "handbook" / "more", 8)

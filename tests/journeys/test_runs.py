@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journeys.terminal import ROOT, SECONDS, Terminal
+from tests.journeys.terminal import ROOT, SECONDS, WITHOUT_MODELS, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 PAGES = 24
-SETTINGS = {"FOOTNOTE_RETRIEVAL__RERANKER": "none", "FOOTNOTE_MODELS__EMBEDDER": "none", "FOOTNOTE_INDEXING__READERS": "1"}
 # A reader that takes its time, so that a run lasts for as long as the test needs: it waits for this file to vanish.
 SLOW = """
 import os, sys, time
@@ -80,7 +79,7 @@ def pages(tmp_path: Path) -> Iterator[Pages]:
     (tmp_path / "pages").mkdir()
     for number in range(PAGES):
         write(tmp_path, number, "blue")
-    pages = Pages(tmp_path, SETTINGS)
+    pages = Pages(tmp_path, WITHOUT_MODELS)
     yield pages
     for run in pages.begun:
         run.kill()
