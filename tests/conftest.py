@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,11 @@ pytest_plugins = ["tests.databases", "tests.weaviates"]
 LOGGERS = ("", "bots", "config", "rag", "storage")  # those that `footnote` sets up
 _OURS = ("FOOTNOTE_", "SLACK_", "DISCORD_", "COHERE_", "OPENAI_", "WEAVIATE_", "OTEL_", "PG", "DATABASE_URL")
 _SECRETS = ("_TOKEN", "_API_KEY", "_SECRET", "_PASSWORD")
+
+
+def pytest_configure() -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it in the background: our commands would ignore it, too
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

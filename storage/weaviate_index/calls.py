@@ -73,7 +73,7 @@ class Calls:
 
     async def __call__(self, make: Callable[[], Awaitable[T]], *, seconds: float | None = None) -> T:
         """Raises StoreUnavailable when nobody answers in time, StoreError when the server refuses."""
-        until, pause = time.monotonic() + self._patience, PAUSE
+        until, pause, was_ready = time.monotonic() + self._patience, PAUSE, self._ready is None
         while True:
             try:
                 async with asyncio.timeout(seconds or self._seconds):
@@ -87,6 +87,9 @@ class Calls:
                 error, ours = theirs, self.translated(theirs)
                 if not isinstance(ours, StoreUnavailable) and not await self._started():
                     ours = self._away("has not started yet")
+                elif isinstance(ours, CollectionGone) and not was_ready:
+                    was_ready = True  # now, though perhaps not when it was asked
+                    continue
             if not isinstance(ours, StoreUnavailable) or time.monotonic() + pause >= until:
                 raise ours from error
             await asyncio.sleep(pause)

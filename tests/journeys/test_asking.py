@@ -62,12 +62,13 @@ def test_the_trace_follows_the_answer(docs: Terminal) -> None:
     answer, _, trace = said.out.partition("\nrun ")
     assert re.search(r"SOURCES:\n(\[\d\] .+ — .+ \(file://.+#.+\)(\n|$))+", answer)
     assert re.search(r"(?m)^passage +what became of it", trace)
-    assert "<passages>" not in trace
+    assert "(--full shows them)" in trace  # the passages that were found and not used
     run = trace.split()[0]
 
     again = docs.run("trace", run[:8], "--full")
     assert again.out.startswith(f"run {run}")
-    assert "<passages>" in again.out
+    assert "(--full shows them)" not in again.out
+    assert again.out.count("not among the first") > trace.count("not among the first")
 
 
 def test_the_trace_of_an_object_goes_to_standard_error(docs: Terminal) -> None:

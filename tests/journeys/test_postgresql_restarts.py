@@ -23,7 +23,8 @@ from storage.local_index import LocalIndex
 from storage.schema import answers, questions
 from tests.fakes.surfaces import ScriptedCore, ScriptedSurface, Wall
 from tests.fakes.writers import ScriptedWriter
-from tests.journeys.test_postgresql import QUICK, write_handbook
+from tests.journeys.terminal import WITHOUT_MODELS
+from tests.journeys.test_postgresql import write_handbook
 from tests.rag.talking import HANDBOOK, LEAVE, LEAVE_ANSWER, THREAD, Desk
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ async def test_processes_that_index_and_ask_lose_nothing_and_double_nothing(
 ) -> None:
     """The run under way may fail, in one plain sentence; the next one goes on. Whoever asks stays, and is answered again."""
     write_handbook(empty.folder / "handbook", 8)
-    shared = {**QUICK, "DATABASE_URL": own_postgres.url}
+    shared = {**WITHOUT_MODELS, "DATABASE_URL": own_postgres.url}
     assert empty.run("index", "handbook", **shared).status == 0
     write_handbook(empty.folder / "handbook" / "more", 150)
     asking = empty.start("ask", "--json", FOOTNOTE_RETRIEVAL__THRESHOLD="0", **shared)

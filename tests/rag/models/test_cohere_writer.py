@@ -211,7 +211,7 @@ async def test_a_stream_that_breaks_off_or_cannot_be_read_is_no_answer_and_not_t
 async def test_a_stream_that_stalls_is_a_timeout(server: FakeCohere) -> None:
     server.script(CHAT, Says(TEXT, fault="stall"))
     async with open_client(KEY, server.url) as client:
-        text, failure = await failing(CohereWriter(client, MODEL, silence=0.05))
+        text, failure = await failing(CohereWriter(client, MODEL, silence=0.5))
 
     assert (text, type(failure)) == ("Employees get ", ModelTimeout)
 

@@ -107,8 +107,8 @@ async def test_fifty_who_ask_at_once_while_it_hangs_wait_once_and_those_after_th
     then = await asyncio.gather(*(said(writer, 0.5) for _ in range(50)))
 
     assert set(first) == {"ModelTimeout"}
-    assert waited < 3 * 0.5
-    assert time.monotonic() - begun - waited < 0.4
+    assert waited < 10 * 0.5  # one after the other would take 25
+    assert time.monotonic() - begun - waited < waited
     assert set(then) == {"ModelUnavailable"}
     assert len(server.asked) == asked
 

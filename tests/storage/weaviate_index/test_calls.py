@@ -172,6 +172,28 @@ async def test_what_a_server_refuses_while_it_starts_is_asked_again() -> None:
     assert readiness == []
 
 
+@pytest.mark.parametrize(("gone", "calls"), [(1, 2), (9, 2)])
+async def test_a_collection_is_gone_only_where_the_server_had_started_before_it_was_asked(gone: int, calls: int) -> None:
+    made: list[str] = []
+
+    async def make() -> str:
+        made.append("call")
+        if len(made) <= gone:
+            raise theirs.WeaviateQueryError("could not find class A", "GRPC search")
+        return "here"
+
+    async def ready() -> bool:
+        return True
+
+    call = Calls(ADDRESS, 5.0, 20.0, ready)(make)
+    if gone == 1:
+        assert await call == "here"
+    else:
+        with pytest.raises(CollectionGone):
+            await call
+    assert len(made) == calls
+
+
 async def test_a_call_that_is_refused_is_not_made_again() -> None:
     await raised(theirs.UnexpectedStatusCodeError("failed", answered(422)), quick(patience=3600.0))
 
