@@ -62,6 +62,7 @@ _CLUSTER: Final = re.compile(rf"[{SPACELESS}]")
 _SHORTEST_STEM = 3
 _TELL_LANGUAGE = 3  # words
 _MOST_KNOWN = 60_000  # tokens of a language
+_NONE: Final[frozenset[str]] = frozenset()
 
 _stemming = Lock()  # a stemmer holds state while it works
 
@@ -121,7 +122,8 @@ def _content_words(text: str, language: str) -> tuple[str, ...]:
 
 
 def is_stop(word: str, language: str) -> bool:
-    return word.casefold() in STOPWORDS.get(language, ()) or word in STOP_PHRASES.get(language, ())
+    stops = STOPWORDS.get(language, _NONE)
+    return word in stops or word.casefold() in stops or (language in STOP_PHRASES and word in STOP_PHRASES[language])
 
 
 def _tokens(text: str) -> list[str]:
@@ -211,7 +213,7 @@ def _stemmer(name: str) -> Stemmer.Stemmer:
 
 
 def _without_stops(tokens: Iterable[str], language: str) -> list[str]:
-    stops = STOPWORDS.get(language, frozenset())
+    stops = STOPWORDS.get(language, _NONE)
     kept: list[str] = []
     for token in tokens:
         if IS_DENSE[token[0]]:

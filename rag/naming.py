@@ -21,11 +21,16 @@ _JAPANESE: Final = re.compile(
 _SEGMENT: Final = 8  # characters of an unspaced text that count as one word, at most
 
 
-def telling_words(text: str) -> Iterator[str]:
+@lru_cache(maxsize=64)  # a turn asks several times for those of its question, and the next one again
+def telling_words(text: str) -> tuple[str, ...]:
     """The words of a text as it writes them, in order, without stop words; of Chinese and the like, what stands between those."""
-    language = detect(text)
+    return tuple(_telling(text, detect(text)))
+
+
+def _telling(text: str, language: str) -> Iterator[str]:
+    is_plain = text.isascii()
     for word in _WORD.findall(text):
-        if is_unspaced(word):
+        if not is_plain and is_unspaced(word):
             yield from _JAPANESE.findall(word) if language == "ja" else _segments(content_words(word, language))
         elif len(word) > 1 and not is_stop(word, language):
             yield word
