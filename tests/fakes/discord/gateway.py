@@ -98,9 +98,10 @@ class Gateway:
             "presences": [],
             **shard,
         }
-        await self._send(socket, session.encode("READY", ready))
+        session.encode("READY", ready)
         for guild in self._discord.guilds.values():
-            await self._send(socket, session.encode("GUILD_CREATE", guild.as_json()))
+            session.encode("GUILD_CREATE", guild.as_json())
+        await self._catch_up(socket, session, 0)
         session.begun = True
         self._discord.changed()
         return session
@@ -113,13 +114,17 @@ class Gateway:
         self.resumed += 1
         first = max(0, (asked["seq"] or 0) - self._discord.faults.replayed)
         self.repeated += (asked["seq"] or 0) - first
-        missed = session.events[first:]
-        for event in missed:
-            await self._send(socket, event)
+        await self._catch_up(socket, session, first)
         session.socket = socket
         await self._send(socket, session.encode("RESUMED", {}))
         self._discord.changed()
         return session
+
+    async def _catch_up(self, socket: web.WebSocketResponse, session: Session, first: int) -> None:
+        """Also what is told meanwhile: nothing is lost between the last of them and the first that is sent at once."""
+        while first < len(session.events):
+            await self._send(socket, session.events[first])
+            first += 1
 
     # --- what the fake tells and does
 
