@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib.metadata import version
@@ -87,6 +88,8 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
     """Ctrl-C cancels the work, which then leaves all as it should be, and ends the program without a word."""
     import asyncio  # noqa: PLC0415 - see above
 
+    gc.freeze()  # nor is what was loaded looked through later
+    gc.enable()
     try:
         return asyncio.run(work)
     except KeyboardInterrupt:
