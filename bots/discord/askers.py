@@ -8,7 +8,8 @@ import discord
 
 from bots.access import Asker
 from bots.administering import COMMANDS
-from bots.discord.places import place_of, roles_of
+from bots.discord.places import place_of, roles_of, seen
+from rag.material import plain_name
 from rag.types import Question
 
 if TYPE_CHECKING:
@@ -52,4 +53,4 @@ def question_of(who: discord.User | discord.Member, thread: Thread, text: str, r
 
 def name_of(who: discord.User | discord.Member) -> str:
     """Names may be blank, or nothing but signs that are not shown."""
-    return who.display_name.strip() or who.name.strip() or "somebody"
+    return seen(plain_name(who.display_name)) or seen(plain_name(who.name)) or "somebody"

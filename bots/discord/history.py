@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import discord
 
+from bots.discord.askers import name_of
 from bots.discord.failing import delivering
 from bots.discord.places import is_help_post
 from rag.errors import DeliveryError
@@ -103,7 +104,7 @@ async def _turn(message: discord.Message, me: int) -> Turn | None:
     if message.type not in SAID:
         return None
     text = "\n\n".join(part for part in (words_of(message, me), await files_of(message)) if part)
-    return Turn("user", text, message.author.display_name, said_at=message.created_at)
+    return Turn("user", text, name_of(message.author), said_at=message.created_at)
 
 
 def own_words(content: str) -> str:

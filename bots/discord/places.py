@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
+from unicodedata import category
 
 import discord
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 PLATFORM = "discord"
 THREAD_NAME = 100  # characters
+UNSEEN = "\u2800\u3164\u115f\u1160\uffa0"  # letters by name, blank on the screen
 
 Room: TypeAlias = "discord.abc.MessageableChannel | discord.interactions.InteractionChannel"
 
@@ -73,4 +75,10 @@ def roles_of(who: discord.User | discord.Member) -> tuple[str, ...]:
 
 
 def thread_name(text: str) -> str:
-    return " ".join(text.split())[:THREAD_NAME].strip() or "Question"
+    return seen(" ".join(text.split())[:THREAD_NAME]) or "Question"
+
+
+def seen(text: str) -> str:
+    """Without blanks around it; "" where nothing of it is shown."""
+    text = text.strip()
+    return text if any(sign not in UNSEEN and category(sign) not in {"Cc", "Cf", "Zs"} for sign in text) else ""

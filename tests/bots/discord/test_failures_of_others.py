@@ -171,10 +171,27 @@ async def test_twenty_answers_at_once_in_one_channel_are_complete_and_never_too_
     assert [record for record in caplog.records if "429" in record.message or "rate limit" in record.message] == []
 
 
-@pytest.mark.parametrize("text", ["", " \n ", "x" * 300, "a\nb " * 100])
+@pytest.mark.parametrize("text", ["", " \n ", "x" * 300, "a\nb " * 100, "\u200b", "\u3164 \u2800"])
 def test_a_thread_always_has_a_name_that_discord_takes(text: str) -> None:
     name = thread_name(text)
 
     assert 1 <= len(name) <= 100
     assert name == name.strip()
     assert "\n" not in name
+    assert any(sign.isprintable() and sign not in " \u3164\u2800" for sign in name)
+
+
+@pytest.mark.parametrize("name", ["\u200b", "\u3164", "\u202e\u2800"])
+async def test_somebody_whose_name_is_not_shown_has_another_for_us(fake: FakeDiscord, bot: Bot, name: str) -> None:
+    place = fake.guild()
+    nobody = place.person(name)
+    async with bot.running():
+        thread = await nobody.starts_thread("x", await nobody.says("the deploy failed"))
+        await (await place.person("Ana").says("@Footnote why?", channel=thread)).answered(holding="About why?")
+        said = await nobody.says("@Footnote and now?", channel=thread)
+        await said.answered(holding="About and now?")
+        asked = await bot.inbox.asked(bot.place(thread), said.id)
+
+    assert [turn.speaker for turn in bot.core.histories[0]] == ["somebody"]  # type: ignore[attr-defined]
+    assert asked is not None
+    assert asked.author == "somebody"

@@ -102,6 +102,19 @@ async def test_a_reply_to_an_answer_goes_on_with_its_talk(fake: FakeDiscord, bot
     assert len(await bot.memory.recall(thread, 10)) == 4
 
 
+async def test_called_into_a_chain_of_replies_it_reads_it_upwards(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana, ben = place.person("Ana"), place.person("Ben")
+    async with bot.running():
+        first = await ana.says("The deploy failed with error 42")
+        await ben.says("something else")
+        second = await ben.says("same here", to=first)
+        await (await ana.says("@Footnote what can we do?", to=second)).answered(holding="About what can we do?")
+
+    history = [(turn.role, turn.speaker, turn.text) for turn in bot.core.histories[0]]  # type: ignore[attr-defined]
+    assert history == [("user", "Ana", "The deploy failed with error 42"), ("user", "Ben", "same here")]
+
+
 async def test_called_into_a_thread_it_reads_what_was_said_there(fake: FakeDiscord, bot: Bot) -> None:
     place = fake.guild()
     ana, ben = place.person("Ana"), place.person("Ben")
@@ -457,6 +470,23 @@ async def test_who_may_not_ask_is_told_in_private_and_gets_no_suggestions(fake: 
 
     assert (told.text, used.private) == ("I am not to be asked here.", True)
     assert bot.core.asked == []
+
+
+async def test_who_may_not_ask_may_not_click_either(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    async with bot.running():
+        answer = await (await ana.slash("ask", question="x")).answered(holding="About x")
+        await fake.until(lambda: bool(answer.buttons))
+    bot.rules = Rules(channels=frozenset({"1"}))
+    async with bot.running():
+        told = [await (await ana.clicks(answer, button)).answered() for button in ("👍", "Ask more in a thread")]
+        asked = await bot.inbox.shown(bot.place(place.general), answer.id)
+
+    assert [one.text for one in told] == ["I am not to be asked here."] * 2
+    assert all(one.message.seen_by == ana.id for one in told)
+    assert asked is not None
+    assert answer.thread is None
 
 
 async def test_limits_are_said_in_a_friendly_way(fake: FakeDiscord, bot: Bot) -> None:
