@@ -3,7 +3,8 @@
     python -m benchmarks.slack            fifty threads at once, a model of 30 tokens a second, then questions one after another
 
 The bot runs in a process of its own over a real socket against the strict fake Slack of the tests; the model is scripted, so
-that what is measured is ours: events, the desk, the database, the calls of Slack.
+that what is measured is ours: events, the desk, the database, the calls of Slack. The same is asked of the smallest bot that
+slack-bolt can be (`benchmarks.bare_bolt`), by turns.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.bare_bolt import bare
+from benchmarks.reporting import Bar, machine, verdict
 from benchmarks.talking import Model, Writing, noted, told
 from bots.access import AskingLimits, LimitSettings, Rules
 from bots.administering import Administration
@@ -34,13 +38,14 @@ from storage.inbox import DatabaseInbox
 from tests.fakes.slack import FakeSlack
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bots.delivery import Surface
     from tests.fakes.slack import Said
 
 ROOT = Path(__file__).parents[1]
 UNLIMITED = 1_000_000
+TURNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +60,14 @@ class Orders:
     thinking: float = 0.3  # seconds before the first token
     limits: bool = False
     at_once: int = 64
+    bare: bool = False
 
 
 async def work(orders: Orders) -> None:
+    if orders.bare:
+        text = Writing(orders.tokens, 0.0).whole
+        await bare(orders.api_url, orders.bot_token, orders.app_token, orders.notes, text)
+        return
     async with Database(orders.database) as database:
         inbox, memory = DatabaseInbox(database), DatabaseMemory(database)
         model = Model(memory, Writing(orders.tokens, orders.per_second, orders.thinking))
@@ -111,7 +121,7 @@ class Bench:
         command = [sys.executable, "-m", "benchmarks.slack", "--worker", json.dumps(asdict(orders))]
         process = subprocess.Popen(command, cwd=ROOT)  # noqa: S603, ASYNC220
         try:
-            await slack.connected()
+            await slack.until(lambda: bool(slack.courier.sockets), seconds=120, what="a socket")
             people = [slack.workspace.person(f"P{n}") for n in range(min(questions, 50))]
             for n in range(questions):
                 self.asked.append(Asked(people[n % len(people)].says(f"@Footnote q{n}?"), time.time()))
@@ -120,7 +130,7 @@ class Bench:
             await self._answered(questions - 1)
         finally:
             process.terminate()
-            process.wait()
+            await asyncio.to_thread(process.wait, 60)
         self.notes = json.loads((self._folder / "notes").read_text())
 
     async def _answered(self, last: int) -> None:
@@ -148,25 +158,55 @@ def _name(asked: Asked) -> str:
     return asked.said.text.rpartition(" ")[2]
 
 
-async def side_by_side(*, limits: bool) -> None:
+def p95(seconds: Sequence[float]) -> float:
+    return statistics.quantiles(seconds, n=20)[-1]
+
+
+async def side_by_side(*, limits: bool = False, bare: bool = False) -> tuple[float, float]:
+    """The p95 of both ways, in seconds; a bare bot streams nothing."""
     with tempfile.TemporaryDirectory() as folder:
         async with FakeSlack(limits=limits) as slack:
-            bench = Bench(slack, Path(folder), tokens=60, per_second=30.0, limits=limits)
+            bench = Bench(slack, Path(folder), tokens=60, per_second=30.0, limits=limits, bare=bare)
             await bench.run(50, at_once=True)
-            how = "Slack's limits" if limits else "no limits"
-            told(f"event to status, 50 at once, {how}", bench.to_status())
-            told(f"first token to first text, 50 at once, {how}", bench.to_text())
-            print(f"{'processor time for each':55} {bench.notes['processor'] / 50 * 1000:6.1f} ms")
+    how = "bare Bolt" if bare else "Slack's limits" if limits else "no limits"
+    statuses, texts = bench.to_status(), bench.to_text()
+    told(f"event to status, 50 at once, {how}", statuses)
+    if texts:
+        told(f"first token to first text, 50 at once, {how}", texts)
+    return p95(statuses), p95(texts) if texts else 0.0
 
 
-async def throughput(questions: int, *, streamed: bool) -> None:
+async def throughput(questions: int, *, streamed: bool = False, bare: bool = False) -> float:
+    """Seconds of processor time for each question."""
     with tempfile.TemporaryDirectory() as folder:
         async with FakeSlack(limits=False) as slack:
-            bench = Bench(slack, Path(folder), tokens=60, per_second=1000.0 if streamed else 0.0, thinking=0.0, at_once=16)
+            per_second = 1000.0 if streamed else 0.0
+            bench = Bench(slack, Path(folder), tokens=60, per_second=per_second, thinking=0.0, at_once=16, bare=bare)
             await bench.run(questions, at_once=False)
-            each = bench.notes["processor"] / questions
-            how = "streamed" if streamed else "posted whole"
-            print(f"{f'questions a second on one core, {how}':55} {1 / each:6.1f}   ({each * 1000:.1f} ms of processor each)")
+    each = float(bench.notes["processor"]) / questions
+    how = "bare Bolt" if bare else "streamed" if streamed else "posted whole"
+    print(f"{f'questions a second on one core, {how}':60} {1 / each:6.1f}   ({each * 1000:.1f} ms of processor each)")
+    return each
+
+
+async def by_turns(questions: int) -> list[Bar]:
+    """Of ours and of the bare bot the quickest of each, since other work on the machine only ever slows."""
+    statuses, texts, bare_statuses, whole, bare_whole = [], [], [], [], []
+    for _ in range(TURNS):
+        bare_statuses.append((await side_by_side(bare=True))[0])
+        for limits in (False, True):
+            status, text = await side_by_side(limits=limits)
+            statuses.append(status)
+            texts.append(text)
+        bare_whole.append(await throughput(questions, bare=True))
+        whole.append(await throughput(questions))
+    await throughput(questions, streamed=True)
+    return [
+        Bar("event to status, p95 in seconds, 50 at once", min(statuses), at_most=1.0),
+        Bar("the same / bare Bolt's", min(statuses) / min(bare_statuses), at_most=3.0),
+        Bar("first token to first text, p95 in seconds, 50 at once", min(texts), at_most=0.2),
+        Bar("processor time of a question / bare Bolt's", min(whole) / min(bare_whole), at_most=3.0),
+    ]
 
 
 def main() -> None:
@@ -177,10 +217,8 @@ def main() -> None:
     if given.worker:
         asyncio.run(work(Orders(**json.loads(given.worker))))
         return
-    asyncio.run(side_by_side(limits=False))
-    asyncio.run(side_by_side(limits=True))
-    asyncio.run(throughput(given.questions, streamed=False))
-    asyncio.run(throughput(given.questions, streamed=True))
+    print(machine())
+    verdict(asyncio.run(by_turns(given.questions)))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
@@ -35,9 +36,13 @@ def link(address: str, label: str) -> str:
     return f"<{escaped(address)}|{named}>" if label and label != address else f"<{escaped(address)}>"
 
 
+@cache  # to make one takes longer than to read an answer
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
+
+
 def mrkdwn(text: str) -> str:
-    parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough")
-    return _Writing().write(parser.parse(shown(with_tables_aligned(readable(text))))).replace(HAIR, " ")
+    return _Writing().write(_parser().parse(shown(with_tables_aligned(readable(text))))).replace(HAIR, " ")
 
 
 @dataclass(slots=True)
