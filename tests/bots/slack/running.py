@@ -48,6 +48,7 @@ class Bot:
         self.database = database
         self.installations: Installations | None = None
         self.desk_settings = QUICK
+        self.way = "socket"
         self.now: Callable[[], float] = time.monotonic  # the surface's clock
 
     @property
@@ -56,7 +57,11 @@ class Bot:
 
     @asynccontextmanager
     async def running(self, keys: Keys | None = None, **more: Any) -> AsyncIterator[Desk]:
-        """Over a socket, unless `port` is given."""
+        """Over a socket, unless `port` is given, or `way` says so."""
+        if self.way == "http" and not keys and "port" not in more:
+            async with self.over_http(**more) as desk:
+                yield desk
+            return
         settings = replace(self.settings, intake=self.intake, **more)
         office = Office(self.inbox, Administration(self), lambda _place: self.names, self.installations)
         before = len(self.slack.courier.sockets)
@@ -79,12 +84,12 @@ class Bot:
             yield desk
 
     @asynccontextmanager
-    async def over_http(self) -> AsyncIterator[Desk]:
+    async def over_http(self, **more: Any) -> AsyncIterator[Desk]:
         self.slack.install(manifest("http"))
         port = free_port()
         self.slack.app.request_url = f"http://127.0.0.1:{port}{PATH}"
         keys = Keys(self.slack.workspace.token, signing=self.slack.app.signing_secret)
-        async with self.running(keys, port=port) as desk:
+        async with self.running(keys, port=port, **more) as desk:
             yield desk
 
 

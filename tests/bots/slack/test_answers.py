@@ -189,7 +189,11 @@ async def test_a_direct_message_is_answered_in_its_thread(slack: FakeSlack, bot:
     assert slack.refused == []
 
 
-async def test_a_private_question_is_acknowledged_at_once_and_its_answer_stays_private(slack: FakeSlack, bot: Bot) -> None:
+@pytest.mark.parametrize("way", ["socket", "http"])
+async def test_a_private_question_is_acknowledged_at_once_and_its_answer_stays_private(
+    slack: FakeSlack, bot: Bot, way: str
+) -> None:
+    bot.way = way
     ana, ben = slack.workspace.person("Ana"), slack.workspace.person("Ben")
     bot.core.gate.clear()
     async with bot.running():

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from tests.bots.slack.running import Bot
 
 
+@pytest.fixture(autouse=True, params=["socket", "http"])
+def way(request: pytest.FixtureRequest, bot: Bot) -> None:
+    """All of this holds over a socket and over signed HTTP (S1)."""
+    bot.way = request.param
+
+
 async def verdicts(bot: Bot) -> list[int]:
     """How people judged answers."""
     rows = await bot.inbox._database.read(lambda connection: connection.execute(select(feedback.c.verdict)).all())
@@ -160,9 +166,8 @@ def slack_answers(slack: FakeSlack) -> list[Said]:
 # --- feedback (S6) --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["socket", "http"])
-async def test_buttons_and_reactions_say_how_an_answer_was_and_can_be_taken_back(slack: FakeSlack, bot: Bot, way: str) -> None:
-    async with bot.over_http() if way == "http" else bot.running():
+async def test_buttons_and_reactions_say_how_an_answer_was_and_can_be_taken_back(slack: FakeSlack, bot: Bot) -> None:
+    async with bot.running():
         ana, ben = slack.workspace.person("Ana"), slack.workspace.person("Ben")
         answer = await ana.says("@Footnote how?").answered()
         await slack.settles()
