@@ -39,28 +39,26 @@ class Word(NamedTuple):
 
 
 class Covered(NamedTuple):
-    """The share of the words that stand in a passage, which tells best how far to trust the lexical list; and how much of
-    what was asked that is, which tells best how relevant the passage is.
+    """Of each candidate the share of the words that stand in it, which tells best how far to trust the lexical list; and how
+    much of what was asked that is, which tells best how relevant the passage is.
     """
 
-    words: float
-    asked: float
+    words: list[float]
+    asked: list[float]
 
 
-_NOTHING = Covered(0.0, 0.0)
-
-
-def covered(words: Sequence[Word], candidates: Sequence[Candidate]) -> list[Covered]:
-    """Of each candidate."""
-    counted = Counter([one.matched for one in candidates])  # many match the same terms
+def covered(words: Sequence[Word], candidates: Sequence[Candidate]) -> Covered:
+    every = [one.matched for one in candidates]
+    counted = Counter(every)  # many match the same terms
     held = _held(words, counted)
     parts, among = words, held
     if any(IS_DENSE[word.forms[0][0]] for word in words):
         parts = parts_of(words)
         among = _held(parts, counted)
-    asked = _asked(parts, _weights(parts, among, candidates), among)
-    found = {matched: Covered(len(places) / len(words), asked[matched]) for matched, places in held.items() if places}
-    return [found.get(one.matched, _NOTHING) for one in candidates]
+    near = Counter([one.matched for one in candidates if one.dense_rank])
+    asked = _asked(parts, _weights(parts, among, near or counted), among)
+    shares = {matched: len(places) / len(words) for matched, places in held.items() if places}
+    return Covered([shares.get(matched, 0.0) for matched in every], list(map(asked.__getitem__, every)))
 
 
 def parts_of(words: Sequence[Word]) -> list[Word]:
@@ -97,9 +95,8 @@ def _held(words: Sequence[Word], found: Iterable[frozenset[str]]) -> dict[frozen
     return {matched: {at for term in matched if term in standing for at in standing[term]} for matched in found}
 
 
-def _weights(parts: Sequence[Word], held: Mapping[frozenset[str], set[int]], candidates: Sequence[Candidate]) -> list[float]:
+def _weights(parts: Sequence[Word], held: Mapping[frozenset[str], set[int]], near: Counter[frozenset[str]]) -> list[float]:
     """The more the fewer passages hold it of those that are near in sense: the root of what BM25 makes of that."""
-    near = Counter([one.matched for one in candidates if one.dense_rank]) or Counter([one.matched for one in candidates])
     counts = [0] * len(parts)
     for matched, times in near.items():
         for at in held[matched]:
@@ -120,4 +117,4 @@ def _asked(parts: Sequence[Word], weights: Sequence[float], held: Mapping[frozen
     every = [weight * part.weight / most for part, weight in zip(parts, weights, strict=True)]
     wanted_own, wanted = sum(own) + _UNKNOWN, sum(every) + _UNKNOWN
     worth = [(mine / wanted_own + all_in / wanted) / 2 for mine, all_in in zip(own, every, strict=True)]
-    return {matched: sum(map(worth.__getitem__, places)) for matched, places in held.items()}
+    return {matched: sum(map(worth.__getitem__, places), 0.0) for matched, places in held.items()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
+from heapq import nlargest
+from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag.coverage import covered
@@ -53,15 +55,17 @@ def fuse(found: Sequence[Searched], alpha: float, coverage: float) -> Fused:
     """
     bases = [each.base for each in found for _ in each.candidates]
     candidates = [one for each in found for one in each.candidates]
-    held = [one for each in found for one in covered(each.words, each.candidates)]
-    lexical = sorted([(one.bm25, of.words) for one, of in zip(candidates, held, strict=True) if one.lexical_rank], reverse=True)
-    most = max((words for _, words in lexical[:_COVERED_BY]), default=0.0)
+    held = [covered(each.words, each.candidates) for each in found]
+    shares = chain.from_iterable([each.words for each in held])
+    lexical = nlargest(_COVERED_BY, [(one.bm25, share) for one, share in zip(candidates, shares, strict=True) if one.lexical_rank])
+    most = max((share for _, share in lexical), default=0.0)
     trust = min(1.0, most / coverage) if coverage else float(bool(lexical))
     weight = alpha * trust if any(one.dense_rank for one in candidates) else 1.0
     words, sense = normalised([one.bm25 for one in candidates]), normalised([one.cosine for one in candidates])
     scores = [weight * word + (1 - weight) * near for word, near in zip(words, sense, strict=True)]
-    ranked = list(map(Ranked, bases, candidates, scores, [of.asked for of in held]))
-    ranked.sort(key=attrgetter("score"), reverse=True)
+    asked = chain.from_iterable([each.asked for each in held])
+    ranked = list(map(Ranked._make, zip(bases, candidates, scores, asked, strict=True)))
+    ranked.sort(key=itemgetter(2), reverse=True)  # the score
     return Fused(ranked, trust, frozenset(each.base for each in found if each.foreign))
 
 

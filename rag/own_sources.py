@@ -93,12 +93,14 @@ def without_own_sources(text: str, titles: Collection[str] = ()) -> Stripped:
 _ENTRY_LIKE = re.compile(r"://|\]:|\]\(|^\W{0,8}[\[【［]\^?\d|\]\s*$", re.MULTILINE)
 _FOLDED = {name.casefold() for name in NAMES}
 _LEAST_NAMES = tuple(name for name in _FOLDED if not any(other in name for other in _FOLDED if other != name))
+_LEAST_PLAIN_NAMES = tuple(filter(str.isascii, _LEAST_NAMES))
 
 
 def _is_worth_reading(text: str) -> bool:
     """Looking for each name by itself takes a fifth of the time that one pattern for all of them takes."""
     folded = text.casefold()
-    return any(name in folded for name in _LEAST_NAMES) or _ENTRY_LIKE.search(text) is not None
+    names = _LEAST_PLAIN_NAMES if folded.isascii() else _LEAST_NAMES
+    return any(name in folded for name in names) or _ENTRY_LIKE.search(text) is not None
 
 
 class _Titles:

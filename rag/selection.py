@@ -31,7 +31,7 @@ class Fold:
         self.folded: list[tuple[str, str]] = []  # a copy's id, and what it is a copy of
         self._matched: dict[frozenset[str], list[int]] = {}
         self._texts: dict[str, int] = {}
-        self._sketches: list[bytes] = []  # of those kept
+        self._sketches: list[int] = []  # of those kept
         self._terms: dict[tuple[str, str], frozenset[str]] = {}
         self._variants: Counter[int] = Counter()  # how many are kept beside the first of their make
 
@@ -42,7 +42,7 @@ class Fold:
             self._texts[match.passage.text] = place
             self._matched.setdefault(candidate.matched, []).append(place)
             self.kept.append(match)
-            self._sketches.append(candidate.sketch)
+            self._sketches.append(read(candidate.sketch))
             return
         better = self.kept[original]
         self.kept[original] = better._replace(copies=(*better.copies, match.passage))
@@ -57,7 +57,7 @@ class Fold:
         first: int | None = None  # of its make, with another number
         sketch = read(candidate.sketch)
         for place in self._matched[candidate.matched]:  # near-copies that differ in a word of the question are no copies for it
-            if not unlike(sketch, read(self._sketches[place]), NEAR_COPY) and _may_be_alike(match, self.kept[place]):
+            if not unlike(sketch, self._sketches[place], NEAR_COPY) and _may_be_alike(match, self.kept[place]):
                 terms, known = self._terms_of(match.passage), self._terms_of(self.kept[place].passage)
                 if _alike(known, terms):
                     if not _differ_in_a_number(known, terms):

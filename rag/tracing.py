@@ -42,13 +42,16 @@ class Trace:
 
     def begin(self, name: str) -> float:
         started = time.perf_counter()
-        self._tell("on_start", name)
+        if self._observers:
+            self._tell("on_start", name)
         return started
 
     def end(self, name: str, started: float, notes: dict[str, object], error: BaseException | None) -> None:
         seconds = time.perf_counter() - started
         failure = "" if error is None else f"{type(error).__name__}: {error}"
         self._steps.append(Step(name, started - self._clock, seconds, notes, failure))
+        if not self._observers:
+            return
         if error is None:
             self._tell("on_end", name, seconds, notes)
         else:

@@ -36,9 +36,11 @@ async def written(
     `deadline` is a time of the event loop's clock. Raises ModelError, also for a stream that is empty or breaks off
     before its end, ModelTimeout after the prompt's own seconds, DeadlineExceeded after the deadline.
     """
+    started = time.perf_counter()
+    if not writer.is_model:  # by rule: the time for the question is bound enough
+        return _whole(writer, *await _follow(writer, prompt, on_text), started)
     limit = asyncio.get_running_loop().time() + prompt.sampling.seconds
     final = deadline is not None and deadline <= limit
-    started = time.perf_counter()
     scope = asyncio.timeout_at(deadline if final else limit)
     try:
         async with scope:
@@ -49,6 +51,10 @@ async def written(
         if final:
             raise DeadlineExceeded("The time for this question was over before the answer was complete.") from error
         raise ModelTimeout(f"{writer.name} took longer than {prompt.sampling.seconds:g} seconds.") from error
+    return _whole(writer, text, cited, usage, started)
+
+
+def _whole(writer: Writer, text: str, cited: tuple[Cited, ...], usage: Usage | None, started: float) -> Written:
     if usage is None:
         raise ModelUnavailable(f"{writer.name} broke off before its answer was complete. Try again.")
     if writer.is_model and not text.strip():  # a writer by rule that says nothing found nothing to say
