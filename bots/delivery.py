@@ -13,8 +13,9 @@ from functools import partial
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from bots.drafts import Drafts
 from bots.whispering import Whispers
-from rag.errors import DeliveryError, FootnoteError, PostGone, PostLater, PostRefused
+from rag.errors import DeliveryError, PostGone, PostLater, PostRefused
 from rag.types import Answer, Post
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 log = getLogger(__name__)
 
 MOST = 1_000  # messages of one answer
+PLAINLY = 3  # deliveries that failed, from which on nothing but the plainest form is tried
 PATIENCE = 90.0  # seconds to keep trying to post before the question is handed back
 
 Message = TypeVar("Message")  # one message's content, in the surface's own form
@@ -161,7 +163,7 @@ class Delivery:
         elif self._growing is not None and await self._grown(self._growing, said):
             return
         refusal: PostRefused | None = None
-        for n, form in enumerate(self._surface.forms(self._question, said)):
+        for n, form in self._forms(said):
             try:
                 await (self._lay_out(form) if self._whispers is None else self._say_softly(self._whispers, form, n))
             except PostRefused as error:
@@ -170,6 +172,11 @@ class Delivery:
             else:
                 return
         raise refusal or PostRefused("There is nothing to show.")
+
+    def _forms(self, said: Said) -> Iterable[tuple[int, Sequence[Any]]]:
+        """From the best one down. Where deliveries failed again and again, the plainest alone: platforms break over some."""
+        forms = enumerate(self._surface.forms(self._question, said))
+        return list(forms)[-1:] if self._question.deliveries >= PLAINLY else forms
 
     async def _take_over(self) -> None:
         """What the thread holds of the answer already, posted by a process that died before it could note it, is edited."""
@@ -250,48 +257,6 @@ class Delivery:
         if post.message not in self._shown:
             self._shown.append(post.message)
         await self._inbox.note(self._question.id, post)
-
-
-class Drafts:
-    """The newest draft, shown by one task at the platform's pace: late ones are skipped. A failure ends them, not the answer."""
-
-    def __init__(self, growing: Growing, pace: float) -> None:
-        self._growing = growing
-        self._pace = pace
-        self._newest = ""
-        self._news = asyncio.Event()
-        self._stopped = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self.unsure = False  # whether there may be a message that nobody knows of, or more in one than was told
-
-    def put(self, draft: str) -> None:
-        """All the text so far."""
-        self._newest = draft
-        self._news.set()
-        if self._task is None and draft.strip():
-            self._task = asyncio.create_task(self._show())
-
-    async def stop(self) -> None:
-        """What is being sent is sent to its end, so that the id of a new message is known."""
-        self._stopped.set()
-        self._news.set()
-        if self._task is not None:
-            await asyncio.shield(self._task)
-
-    async def _show(self) -> None:
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            if self._stopped.is_set():
-                return
-            try:
-                await self._growing.show(self._newest)
-            except FootnoteError as error:
-                log.info("drafts are not shown any more: %s", error)
-                self.unsure = isinstance(error, PostLater) and error.unsure
-                return
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopped.wait(), self._pace)
 
 
 def _ignore(_draft: str) -> None:

@@ -313,6 +313,27 @@ async def test_however_often_a_process_died_over_it_a_delivery_that_failed_once_
     assert await office.state() == "delivered"
 
 
+async def test_a_form_over_which_the_platform_breaks_again_and_again_is_given_up_for_the_plainest(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = office.surface.post
+
+    async def breaking(asked: Question, message: str, part: Part) -> str:
+        if not message.startswith("plain: "):
+            raise PostLater("internal_error", seconds=0.1)
+        return await post(asked, message, part)
+
+    monkeypatch.setattr("bots.retrying.SOON", 0.01)
+    monkeypatch.setattr(office.surface, "post", breaking)
+    async with office.desk(replace(QUICK, patience_seconds=0.0)) as desk:
+        await desk.ask(question())
+        await office.until(lambda: bool(office.wall.messages))
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == ["plain: About leave?"]
+    assert office.core.asked == ["leave?"]
+
+
 async def test_the_pause_between_two_deliveries_grows_and_stays_bearable(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
 
