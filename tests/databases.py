@@ -27,7 +27,7 @@ from sqlalchemy import make_url
 from storage.database import Database
 from storage.schema import metadata
 from tests.postgres_server import PASSWORD
-from tests.sharing import common_folder, shared_server
+from tests.sharing import OwnProcess, common_folder, shared_server
 from tests.surroundings import GIVEN, required
 
 ROOT = Path(__file__).parents[1]
@@ -138,11 +138,10 @@ def _start(programs: Path, users: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnPostgres:
-    """A server that one test started: it can be stopped or killed, and started again with what it confirmed."""
+class OwnPostgres(OwnProcess):
+    """It can be stopped or killed, and started again with what it confirmed."""
 
     url: str
-    process: "subprocess.Popen[str]"
 
     def end(self, how: str) -> None:
         """`stop` or `kill`."""
@@ -151,13 +150,6 @@ class OwnPostgres:
     def start(self) -> None:
         self._say("start")
         asyncio.run(_until_ready(self.url))
-
-    def _say(self, what: str) -> None:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(f"{what}\n")
-        self.process.stdin.flush()
-        assert self.process.stdout.readline() == "done\n"
 
 
 @contextmanager
@@ -169,7 +161,7 @@ def _own_server(programs: Path) -> Iterator[OwnPostgres]:
     try:
         url = _address(port)
         asyncio.run(_until_ready(url))
-        yield OwnPostgres(url, process)
+        yield OwnPostgres(process, url)
     finally:
         process.communicate()
 

@@ -1,18 +1,15 @@
 """A PostgreSQL server for tests: `python -m tests.postgres_server USERS BIN FOLDER PORT USER`.
 
-One for a run of tests ends when no process uses it any more. One for a single test (USERS is empty) keeps what it confirmed
-and ends with its standard input; `stop`, `kill` and `start`, each on a line of its own, do that; each is answered with `done`.
-When the tests end, however they end, nothing stays behind.
+One for a single test (USERS is empty) keeps what it confirmed; its orders are `stop`, `kill` and `start`.
 """
 
-import os
 import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.sharing import go_on_alone, until_unused
+from tests.sharing import serve
 
 PASSWORD = "not-a-secret"  # noqa: S105 - of a server that lives as long as the tests
 OPTIONS = {
@@ -78,32 +75,7 @@ class Server:
             self._running = None
 
 
-def serve_all(server: Server, folder: Path, users: Path) -> None:
-    go_on_alone()
-    server.start()
-    last = until_unused(users)
-    server.stop()
-    shutil.rmtree(folder, ignore_errors=True)
-    last.close()
-
-
-def serve_one(server: Server, folder: Path) -> None:
-    os.setsid()  # Ctrl-C ends the tests, and their end ends this
-    server.start()
-    try:
-        for line in sys.stdin:
-            {"stop": server.stop, "kill": server.kill, "start": server.start}[line.strip()]()
-            print("done", flush=True)  # noqa: T201 - whoever asked reads it
-    finally:
-        server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 if __name__ == "__main__":
     installed, place, user = Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[5] or None
     prepare(installed, place, user)
-    made = Server(installed, place, sys.argv[4], user, durable=not sys.argv[1])
-    if sys.argv[1]:
-        serve_all(made, place, Path(sys.argv[1]))
-    else:
-        serve_one(made, place)
+    serve(Server(installed, place, sys.argv[4], user, durable=not sys.argv[1]), place, sys.argv[1])

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import sys
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     import pytest
 
@@ -44,7 +48,51 @@ def shared_server(folder: Path, start: Callable[[Path], str]) -> Iterator[str]:
         yield address.read_text(encoding="utf-8")
 
 
-# --- the server's side ----------------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class OwnProcess:
+    """A server that one test started, and orders about: see `serve`."""
+
+    process: subprocess.Popen[str]
+
+    def _say(self, order: str) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{order}\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "done\n"
+
+
+# --- the server's side, in a process of its own ---------------------------------------------------------------------
+
+
+class Server(Protocol):
+    def start(self) -> None: ...
+
+    def stop(self) -> None:
+        """At once, without tidying up."""
+        ...
+
+
+def serve(server: Server, folder: Path, users: str) -> None:
+    """As long as any process uses it that holds the file `users`; without one, until standard input ends.
+
+    Orders may come in there, each on a line of its own and answered with `done`: `stop`, `start`, and what else it can.
+    When the tests end, however they end, nothing stays behind.
+    """
+    if users:
+        go_on_alone()
+        server.start()
+        last = until_unused(Path(users))
+    else:
+        os.setsid()  # Ctrl-C ends the tests, and their end ends this
+        server.start()
+        last = sys.stdin
+        for order in last:
+            getattr(server, order.strip())()
+            print("done", flush=True)  # noqa: T201 - whoever asked reads it
+    server.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+    last.close()
 
 
 def go_on_alone() -> None:

@@ -1,17 +1,11 @@
-"""A Weaviate server for tests: `python -m tests.weaviate_server USERS PROGRAM FOLDER PORT GRPC OTHERS`.
-
-One for a run of tests ends when no process uses it any more. One for a single test (USERS is empty) ends with its
-standard input; `stop` and `start`, each on a line of its own, do that; each is answered with `done`. When the tests end,
-however they end, nothing stays behind.
-"""
+"""A Weaviate server for tests: `python -m tests.weaviate_server USERS PROGRAM FOLDER PORT GRPC OTHERS`."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.sharing import go_on_alone, until_unused
+from tests.sharing import serve
 
 
 class Server:
@@ -54,31 +48,6 @@ class Server:
             self._running = None
 
 
-def serve_all(server: Server, folder: Path, users: Path) -> None:
-    go_on_alone()
-    server.start()
-    last = until_unused(users)
-    server.stop()
-    shutil.rmtree(folder, ignore_errors=True)
-    last.close()
-
-
-def serve_one(server: Server, folder: Path) -> None:
-    os.setsid()  # Ctrl-C ends the tests, and their end ends this
-    server.start()
-    try:
-        for line in sys.stdin:
-            {"stop": server.stop, "start": server.start}[line.strip()]()
-            print("done", flush=True)  # noqa: T201 - whoever asked reads it
-    finally:
-        server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 if __name__ == "__main__":
     place = Path(sys.argv[3])
-    made = Server(sys.argv[2], place, sys.argv[4], sys.argv[5], sys.argv[6:])
-    if sys.argv[1]:
-        serve_all(made, place, Path(sys.argv[1]))
-    else:
-        serve_one(made, place)
+    serve(Server(sys.argv[2], place, sys.argv[4], sys.argv[5], sys.argv[6:]), place, sys.argv[1])

@@ -24,18 +24,17 @@ import weaviate
 from storage.weaviate_index import WeaviateSettings
 from storage.weaviate_index.address import grpc_host, rest_host
 from tests.databases import ROOT, free_port
-from tests.sharing import common_folder, shared_server
+from tests.sharing import OwnProcess, common_folder, shared_server
 from tests.surroundings import GIVEN, required
 
 PROGRAM = "weaviate"
 
 
 @dataclass(frozen=True, slots=True)
-class OwnServer:
-    """A server that these tests started: it can be stopped at once, and started again with what it holds."""
+class OwnServer(OwnProcess):
+    """It can be stopped at once, and started again with what it holds."""
 
     settings: WeaviateSettings
-    process: "subprocess.Popen[str]"
 
     def stop(self) -> None:
         self._say("stop")
@@ -43,13 +42,6 @@ class OwnServer:
     def start(self) -> None:
         self._say("start")
         until_ready(self.settings.url)
-
-    def _say(self, what: str) -> None:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(f"{what}\n")
-        self.process.stdin.flush()
-        assert self.process.stdout.readline() == "done\n"
 
 
 @pytest.fixture(scope="session")
@@ -90,7 +82,7 @@ def own_server() -> Iterator[OwnServer]:
     process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)  # noqa: S603
     try:
         until_ready(settings.url)
-        yield OwnServer(settings, process)
+        yield OwnServer(process, settings)
     finally:
         process.communicate()
 

@@ -11,13 +11,14 @@ from rag.abstaining import wording
 from rag.errors import BadHistory, BadQuestion, DeadlineExceeded, ModelUnavailable
 from rag.noting import scores_of
 from rag.types import Place, Thread, Turn, Usage
-from storage.database import Database
 from storage.local_index import LocalIndex
 from tests.rag.talking import HANDBOOK, HR, LEAVE, LEAVE_ANSWER, SALARIES, THREAD, Desk
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
+
+    from storage.database import Database
 
 OTHER = Thread(THREAD.place, "200.2")
 SICK = "What does sick leave need after three days of illness?"
@@ -31,14 +32,6 @@ async def stored(database: Database, tmp_path: Path) -> AsyncIterator[Desk]:
         desk = Desk(database, index)
         await desk.know(HANDBOOK)
         await desk.know(SALARIES, "salaries")
-        yield desk
-
-
-@pytest.fixture
-async def desk(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Desk]:
-    async with Database(sqlite_url) as database, LocalIndex(tmp_path / "index") as index:
-        desk = Desk(database, index)
-        await desk.know(HANDBOOK)
         yield desk
 
 

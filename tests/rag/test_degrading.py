@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from rag.abstaining import wording
 from rag.errors import ModelRefused, ModelTimeout, ModelUnavailable
-from storage.database import Database
-from storage.local_index import LocalIndex
-from tests.rag.talking import HANDBOOK, LEAVE, LEAVE_ANSWER, THREAD, Desk
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
+from tests.rag.talking import LEAVE, LEAVE_ANSWER, THREAD, Desk
 
 BY_RULE = "Employees get 25 days of annual leave a year [1]."
 REMARK = wording("en").by_rule
 GONE = ModelUnavailable("The model is gone.")
-
-
-@pytest.fixture
-async def desk(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Desk]:
-    async with Database(sqlite_url) as database, LocalIndex(tmp_path / "index") as index:
-        desk = Desk(database, index)
-        await desk.know(HANDBOOK)
-        yield desk
 
 
 @pytest.mark.parametrize("error", [GONE, ModelRefused("The key is refused."), ModelTimeout("It was too slow.")])

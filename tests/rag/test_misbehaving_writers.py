@@ -10,25 +10,12 @@ import pytest
 
 from rag.footers import render
 from rag.types import Cited, Usage
-from storage.database import Database
-from storage.local_index import LocalIndex
 from tests.rag.talking import HANDBOOK, LEAVE, LEAVE_ANSWER, THREAD, Desk
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
     from tests.fakes.writers import Line
 
 ALL = "What of annual leave, sick leave after three days of illness, travel costs and receipts?"
-
-
-@pytest.fixture
-async def desk(tmp_path: Path, sqlite_url: str) -> AsyncIterator[Desk]:
-    async with Database(sqlite_url) as database, LocalIndex(tmp_path / "index") as index:
-        desk = Desk(database, index)
-        await desk.know(HANDBOOK)
-        yield desk
 
 
 def numbers(desk: Desk) -> dict[str, int]:

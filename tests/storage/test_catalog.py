@@ -1,15 +1,10 @@
 """The contract of Catalog, over every database."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pytest
-
 from rag.ports import Catalog
 from rag.types import Entry, Problem, Progress
-from storage.catalog import DatabaseCatalog
-from storage.database import Database
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 1, UTC)
 ENTRY = Entry("leave.md", "1700000000-120", "sha256:ab", "Leave, [and] `more`", "https://x.org/leave", 12, "", NOW)
@@ -17,18 +12,6 @@ BROKEN = Entry("scan.pdf", "1700000000-9", error="scan.pdf: it holds no text", i
 PROGRESS = Progress(
     "handbook", "run-1", "indexing", 900, 120, 60, 20, 40, 3, 1234, 1000, 12.5, (Problem("scan.pdf", "no text \0 \ud800"),)
 )
-
-
-@pytest.fixture
-def catalog(database: Database) -> Catalog:
-    return DatabaseCatalog(database)
-
-
-@pytest.fixture
-async def other(database_url: str) -> AsyncIterator[Catalog]:
-    """The catalog as another process sees it."""
-    async with Database(database_url) as database:
-        yield DatabaseCatalog(database)
 
 
 # --- entries --------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import contextlib
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,18 +21,6 @@ from storage.columns import database_clock
 from storage.database import Database
 
 PROGRESS = Progress("handbook", "run-1", "indexing", 900, 120)
-
-
-@pytest.fixture
-def catalog(database: Database) -> Catalog:
-    return DatabaseCatalog(database)
-
-
-@pytest.fixture
-async def other(database_url: str) -> AsyncIterator[Catalog]:
-    """The catalog as another process sees it."""
-    async with Database(database_url) as database:
-        yield DatabaseCatalog(database)
 
 
 async def test_a_lease_keeps_every_other_run_of_its_base_out_until_it_is_left(catalog: Catalog, other: Catalog) -> None:

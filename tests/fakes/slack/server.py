@@ -158,7 +158,7 @@ class FakeSlack:
 
     def fails(self, method: str, times: int = 1, error: str = "", **more: Any) -> Fault:
         """The next calls of a method go wrong; keywords are fields of Fault."""
-        fault = Fault(method, times, error, **more)
+        fault = Fault(method, times, error=error, **more)
         self.faults.planned.append(fault)
         return fault
 
