@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from weakref import WeakValueDictionary
 
 import discord
 
@@ -51,6 +53,7 @@ class DiscordSurface:
         self._client = client
         self._threads = threads
         self.pace = PACE
+        self._lanes: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
         self._busy: dict[int, float] = {}  # a room, and until when no draft is shown there
         self._of: dict[str, int] = {}  # how many messages a question's answer has
         self._thinking: dict[str, int] = {}  # a question's message that says so, where it was found later
@@ -127,23 +130,24 @@ class DiscordSurface:
         nonce = f"{question.id}.{part.n}.{part.of}"[-NONCE:]
         asked = int(question.message or 0) if part.n == 1 else 0
         sent = {**self._sent(question, message), "suppress_embeds": True}
-        post = str(await self._by(reply_to, lambda way: way.send(nonce, asked, **sent)))
+        post = str(await self._by(reply_to, "post", lambda way: way.send(nonce, asked, **sent)))
         await self._ended(question, post, message)
         return post
 
     async def edit(self, question: Question, post: str, message: Content, part: Part) -> None:
         self._of[question.id] = part.of
         changed = self._changed(question, message)
-        await self._by(self._reply_to(question), lambda way: way.edit(int(post), **changed))
+        await self._by(self._reply_to(question), "edit", lambda way: way.edit(int(post), **changed))
         await self._ended(question, post, message)
 
     async def remove(self, question: Question, post: str) -> None:
-        await self._by(self._reply_to(question), lambda way: way.delete(int(post)))
+        await self._by(self._reply_to(question), "remove", lambda way: way.delete(int(post)))
 
-    async def _by(self, reply_to: ReplyTo, work: Callable[[Way], Awaitable[Any]]) -> Any:
+    async def _by(self, reply_to: ReplyTo, kind: str, work: Callable[[Way], Awaitable[Any]]) -> Any:
         for way in ways(self._client, reply_to):
             with suppress(TokenDead):
-                return await work(way)
+                async with self._lane(reply_to.room, kind) if isinstance(way, ByChannel) else nullcontext():
+                    return await work(way)
         raise PostImpossible("Only who asked may see the answer, and the interaction is over.")
 
     # --- after a crash ----------------------------------------------------------------------------------------------
@@ -180,6 +184,10 @@ class DiscordSurface:
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 
+    def _lane(self, room: int, kind: str) -> asyncio.Lock:
+        """One request of a kind at a time in a room: of several on their way, the library cannot tell which are too many."""
+        return self._lanes.setdefault((room, kind), asyncio.Lock())
+
     @staticmethod
     def heading(question: Question) -> str:
         """Discord shows others who used a command, and not what was asked with it."""
@@ -193,7 +201,8 @@ class DiscordSurface:
         if reply_to.token:
             return True
         now = time.monotonic()
-        if self._busy.get(reply_to.room, 0.0) > now:
+        waited_for = any(self._lane(reply_to.room, kind).locked() for kind in ("post", "edit"))
+        if waited_for or self._busy.get(reply_to.room, 0.0) > now:
             return False
         self._busy = {room: until for room, until in self._busy.items() if until > now}
         self._busy[reply_to.room] = now + self.pace
