@@ -56,13 +56,14 @@ class Model(ScriptedCore):
 
 
 @contextmanager
-def noted(path: Path, model: Model) -> Iterator[None]:
+def noted(path: Path, model: Model | None = None) -> Iterator[None]:
     """What was measured inside the process is written there at its end."""
     before = resource.getrusage(resource.RUSAGE_SELF)
     yield
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-    path.write_text(json.dumps({"firsts": model.firsts, "lasts": model.lasts, "processor": seconds}), encoding="utf-8")
+    times = {"firsts": model.firsts, "lasts": model.lasts} if model else {}
+    path.write_text(json.dumps({**times, "processor": seconds}), encoding="utf-8")
 
 
 def told(name: str, seconds: Sequence[float]) -> None:
