@@ -34,6 +34,7 @@ def set_up_logs(settings: Logging) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, rendered],
         )
     )
+    handler.setLevel(level)  # a library that sets a level for itself is not heard below this one
     handler.addFilter(without_the_words_of_others)
     logging.basicConfig(level=max(level, logging.WARNING), handlers=[handler], force=True)
     for name in OURS:
@@ -42,8 +43,13 @@ def set_up_logs(settings: Logging) -> None:
 
 
 def without_the_words_of_others(record: logging.LogRecord) -> bool:
-    """A handler's filter, which may change what it lets through. Errors, too, are told by their kind and place alone."""
+    """A handler's filter, which may change what it lets through. Errors, too, are told by their kind and place alone.
+
+    What others say below a warning tells nobody anything without its words.
+    """
     if record.name.partition(".")[0] not in OURS:
+        if record.levelno < logging.WARNING:
+            return False
         place = f"{record.pathname.rpartition('site-packages/')[2]}, line {record.lineno}"
         record.msg, record.args = f"{record.name} ({place}) reported something; its words may hold messages, and are left out", ()
     if isinstance(record.exc_info, tuple) and record.exc_info[1] is not None:
