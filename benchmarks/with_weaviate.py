@@ -211,7 +211,8 @@ async def rebuilding(index: WeaviateIndex) -> list[Bar]:
             found = await index.search(base, searches[number % len(searches)])
         except Exception as error:  # noqa: BLE001 - each counts, whatever it is
             failed += 1
-            say(f"{type(error).__name__}: {error}")
+            if failed == 1:
+                say(f"{type(error).__name__}: {error}")
         else:
             done, empty = done + 1, empty + (not found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -56,7 +57,8 @@ class WeaviateIndex:
     async def search(self, base: str, search: Search) -> list[Candidate]:
         """What is published while a search is under way is seen by it: it is made again.
 
-        The state is looked at once the lists are there, so rows that a run began to write meanwhile are in none of them.
+        The state is looked at while the lists are read. Rows that a run began to write meanwhile tell so by their birth, and
+        those that it replaces stay as they are.
         """
         state = await self._states.known(base, seconds=_LONG)
         found: list[Candidate] = []
@@ -67,11 +69,11 @@ class WeaviateIndex:
             filtered = attempt > 0 or not build.settled
             lists = Lists(self._server, build, search, Weighing() if filtered else self._weighed(build), filtered=filtered)
             try:
-                found, now = await lists.read(lambda: self._states.read(base))
+                now, found = await asyncio.gather(self._states.read(base), lists.read())
             except CollectionGone:
                 if (now := await self._states.read(base)) == state:
                     raise
-            if now == state:
+            if now == state and not lists.torn:
                 break
             state = now
         return found
@@ -157,7 +159,7 @@ class WeaviateIndex:
             return await read(state)
         except CollectionGone:
             now = await self._states.read(base)
-            if now == state:
+            if now == state and not lists.torn:
                 raise
             return await read(now) if now else nothing
 

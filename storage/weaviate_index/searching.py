@@ -7,7 +7,7 @@ only where that is not certain they are asked for, too.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from weaviate.classes.query import MetadataQuery
@@ -18,7 +18,7 @@ from storage.weaviate_index.rows import LEXICAL, escaped, plain, visible, with_u
 from storage.weaviate_index.weighing import Counted
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from weaviate.collections import CollectionAsync
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from storage.weaviate_index.states import State
     from storage.weaviate_index.weighing import Weighing
 
-T = TypeVar("T")
 Scores: TypeAlias = dict[int, float]  # of rows, by their id as a number: a UUID takes ten times as long to look up
-_SHOWN = ["passage", LEXICAL]
+_SHOWN = ["passage", "born", LEXICAL]
 
 
 class _Held(NamedTuple):
@@ -45,11 +44,15 @@ class _Held(NamedTuple):
 
 
 class Lists:
-    """The two ranked lists of one search; not `filtered` where every row there is can be found."""
+    """The two ranked lists of one search; not `filtered` where every row there is can be found.
+
+    `torn` says that they were not, after all: a row of the next state is in them, since a run has begun to write.
+    """
 
     def __init__(self, server: Server, state: State, search: Search, weighing: Weighing, *, filtered: bool) -> None:
         self._server = server
         self._rows: CollectionAsync[Any, Any] = server.build(state.build)
+        self._generation = state.generation
         self._visible = visible(state.generation) if filtered else None
         self._weighing = weighing
         self._limit = search.limit
@@ -58,16 +61,13 @@ class Lists:
         given = search.vector if state.signature.dimension else None
         self._vector = None if given is None else np.frombuffer(given, "<f4").tolist()
         self._held: dict[int, _Held] = {}
+        self.torn = False
 
-    async def read(self, look: Callable[[], Awaitable[T]]) -> tuple[list[Candidate], T]:
-        """The candidates, each once, with both raw scores; and what a look shows once both lists are there."""
+    async def read(self) -> list[Candidate]:
+        """The candidates, each once, with both raw scores."""
         if self._limit <= 0:
-            return [], await look()
+            return []
         lexical, dense = asyncio.ensure_future(self._read_lexical()), asyncio.ensure_future(self._read_dense())
-
-        async def looked() -> T:
-            await asyncio.gather(lexical, dense)
-            return await look()
 
         async def compared() -> Scores:
             found = await lexical
@@ -76,8 +76,8 @@ class Lists:
         async def scored() -> Scores:
             return await self._scored(*await asyncio.gather(lexical, dense))
 
-        seen, cosine, bm25 = await asyncio.gather(looked(), compared(), scored())
-        return self._candidates(lexical.result(), dense.result(), bm25, cosine), seen
+        cosine, bm25 = await asyncio.gather(compared(), scored())
+        return self._candidates(lexical.result(), dense.result(), bm25, cosine)
 
     def _candidates(self, lexical: Scores, dense: Scores, bm25: Scores, cosine: Scores) -> list[Candidate]:
         lexical_rank, dense_rank = _ranks(lexical, self._held), _ranks(dense, self._held)
@@ -113,6 +113,7 @@ class Lists:
                 text = f" {held[LEXICAL]} "
                 counts = tuple([_count(text, term) if term in text else 0 for term in padded])
                 matched = frozenset([term for term, count in zip(terms, counts, strict=True) if count])
+                self.torn |= held["born"] > self._generation
                 self._held[key] = _Held(each.uuid, held["passage"], matched, Counted(counts, text.count(" ") - 1))
 
     async def _compared(self, lacking: Sequence[int]) -> Scores:

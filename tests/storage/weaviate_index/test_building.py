@@ -148,6 +148,32 @@ async def test_what_one_process_publishes_another_one_finds_at_its_next_search(
         assert await found(other, "leave", "pay") == []
 
 
+@pytest.mark.parametrize("replaced", [True, False])
+async def test_a_run_that_begins_between_a_search_and_its_look_at_the_state_is_not_seen(
+    index: WeaviateIndex, weaviate_settings: WeaviateSettings, monkeypatch: pytest.MonkeyPatch, *, replaced: bool
+) -> None:
+    """The search thinks that all there is can be found: by the rows of the next state it knows better."""
+    await fill(index, indexed("a", "leave before"), indexed("b", "leave too"))
+    async with WeaviateIndex(weaviate_settings) as other:
+        assert await found(other, "leave") == ["a#0", "b#0"]
+        known = await other._states.known(BASE, seconds=60)
+        looks: list[str] = []
+
+        async def looked_before_the_run_began(base: str) -> object:  # noqa: ARG001 - in place of a method
+            looks.append("")
+            return known
+
+        async with index.write(BASE, SIGNATURE) as writer:
+            await writer.put("a" if replaced else "c", indexed("a" if replaced else "c", "leave after", "leave more"))
+            monkeypatch.setattr(other._states, "read", looked_before_the_run_began)
+            candidates = await other.search(BASE, Search(("leave", "before"), direction("leave after")))
+            await writer.publish()
+
+    assert sorted(each.id for each in candidates) == ["a#0", "b#0"]
+    assert next(each.matched for each in candidates if each.id == "a#0") == {"leave", "before"}
+    assert len(looks) == 2
+
+
 # --- counting -------------------------------------------------------------------------------------------------------
 
 
