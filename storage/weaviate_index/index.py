@@ -159,7 +159,7 @@ class WeaviateIndex:
             return await read(state)
         except CollectionGone:
             now = await self._states.read(base)
-            if now == state and not lists.torn:
+            if now == state:
                 raise
             return await read(now) if now else nothing
 
