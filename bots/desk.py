@@ -68,7 +68,6 @@ class Desk:
         self._answering = Answering(inbox, memory, conversation, self._settings.too_old_seconds, self._settings.attempts)
         self._holder = uuid4().hex
         self._slots = asyncio.Semaphore(self._settings.at_once)
-        self._claiming: list[Thread] = []
         self._wanted: set[Thread] = set()
         self._threads: dict[Thread, asyncio.Task[None]] = {}
         self._held: dict[str, asyncio.Task[None]] = {}
@@ -98,7 +97,7 @@ class Desk:
     async def ask(self, question: Question, *, taken: Callable[[Question], Awaitable[None]] | None = None) -> bool:
         """Take a question in. False where it was taken in before: a retry, a double event or a replay (P3).
 
-        `taken` is done once it is claimed, before anybody works on it here. While draining it is left to the next process.
+        `taken` is done once it is claimed, before anybody works on it. While draining it is left to the next process.
         """
         notice = question.notice or (await self._limits.notice(question) if self._limits else "")
         claimed = await self._claim(replace(question, notice=notice), taken)
@@ -113,12 +112,11 @@ class Desk:
         return True
 
     async def _claim(self, question: Question, taken: Callable[[Question], Awaitable[None]] | None) -> Question | None:
-        self._claiming.append(question.thread)  # the sweep leaves it alone
-        try:
-            if (claimed := await self._inbox.claim(question)) is not None and taken is not None:
-                await taken(claimed)
-        finally:
-            self._claiming.remove(question.thread)
+        if taken is None:
+            return await self._inbox.claim(question)
+        if (claimed := await self._inbox.claim(question, self._holder, seconds=self._settings.lease_seconds)) is not None:
+            await taken(claimed)
+            await self._inbox.hand_back(claimed.id, self._holder)
         return claimed
 
     async def edit(self, place: Place, message: str, text: str) -> bool:
@@ -277,7 +275,7 @@ class Desk:
         """Threads with questions that nobody works on."""
         if self._draining:
             return
-        for thread in set(await self._inbox.unfinished(list(self._surfaces))) - set(self._claiming):
+        for thread in await self._inbox.unfinished(list(self._surfaces)):
             self._work(thread)
 
     async def _renew(self) -> None:

@@ -266,8 +266,11 @@ class Inbox(Protocol):
     database's clock. Whatever changes a question does so only while its holder still holds it, and says whether it did.
     """
 
-    async def claim(self, asked: Question) -> Question | None:
-        """Take a question in: it comes back with its id. None where its message or gesture was taken in before."""
+    async def claim(self, asked: Question, holder: str = "", *, seconds: float = 0.0) -> Question | None:
+        """Take a question in: it comes back with its id. None where its message or gesture was taken in before.
+
+        For `seconds` nobody takes it up, unless `holder` hands it back before.
+        """
         ...
 
     async def next(self, thread: Thread, holder: str, *, seconds: float) -> Question | None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import bindparam
+
 from rag.text import well_formed
 from rag.types import Post, Tally
 from storage.columns import made_at, new_id
@@ -30,6 +32,7 @@ from storage.inbox_rows import (
     THREADS,
     UNJUDGE,
     UNNOTE,
+    UNTIL,
     WITHDRAW,
     asking,
     by_id,
@@ -61,19 +64,22 @@ class DatabaseInbox:
         self._database = database
         self._thread = thread_upsert(database.dialect)
         self._question = insert(questions, database.dialect).on_conflict_do_nothing().returning(questions.c.id)
+        self._held = self._question.values(claimed_by=bindparam("holder"), lease_until=UNTIL)
         self._post = post_upsert(database.dialect)
         self._judge = judge_upsert(database.dialect)
         self._tally = Asked(TALLY)
 
-    async def claim(self, asked: Question) -> Question | None:
+    async def claim(self, asked: Question, holder: str = "", *, seconds: float = 0.0) -> Question | None:
         now = datetime.now(UTC)
         number = new_id()
         taken = replace(asked, id=str(number), asked_at=asked.asked_at or now, taken_at=made_at(number))
-        thread, row = thread_row(asked.thread, now), question_row(taken)
+        thread, row, insertion = thread_row(asked.thread, now), question_row(taken), self._question
+        if holder:
+            row, insertion = row | {"holder": holder, "seconds": seconds}, self._held
 
         def work(connection: Connection) -> bool:
             connection.execute(self._thread, thread)
-            return connection.execute(self._question, row).first() is not None
+            return connection.execute(insertion, row).first() is not None
 
         return taken if await self._database.write(work) else None
 

@@ -26,7 +26,7 @@ _OF_THREAD = questions.c.thread_id == bindparam("thread")
 _THIS = questions.c.id == bindparam("question")
 _OPEN = questions.c.state.in_(UNFINISHED)
 _MINE = (_THIS, questions.c.claimed_by == bindparam("holder"), _OPEN)
-_UNTIL = database_clock() + bound(questions.c.lease_until, "seconds")
+UNTIL = database_clock() + bound(questions.c.lease_until, "seconds")
 _BUSY = questions.c.lease_until >= database_clock()
 _FREE = or_(questions.c.lease_until.is_(None), questions.c.lease_until < database_clock())
 
@@ -64,7 +64,7 @@ TAKE = (
     .values(
         state=case((questions.c.state == "waiting", "answering"), else_=questions.c.state),
         claimed_by=bindparam("holder"),
-        lease_until=_UNTIL,
+        lease_until=UNTIL,
         attempts=questions.c.attempts + 1,
     )
     .returning(*_QUESTION)
@@ -72,7 +72,7 @@ TAKE = (
 RENEW = (
     update(questions)
     .where(questions.c.claimed_by == bindparam("holder"), questions.c.id.in_(bindparam("ids", expanding=True)), _OPEN)
-    .values(lease_until=_UNTIL)
+    .values(lease_until=UNTIL)
     .returning(questions.c.id)
 )
 _LET_GO: dict[str, Any] = {"claimed_by": null(), "lease_until": null()}
@@ -84,7 +84,7 @@ HAND_BACK = (
         state=case((questions.c.state == "answering", "waiting"), else_=questions.c.state),
         deliveries=questions.c.deliveries + bindparam("failed", type_=Integer()),
         claimed_by=null(),
-        lease_until=_UNTIL,
+        lease_until=UNTIL,
     )
 )
 _HELD_TOO = (

@@ -140,6 +140,28 @@ async def test_what_follows_the_claim_is_done_before_anybody_works_on_it(office:
     assert seen == [("waiting", [])]
 
 
+async def test_nobody_works_on_what_is_being_acknowledged_neither_after_the_question_before_nor_elsewhere(office: Office) -> None:
+    office.core.gate.clear()
+    seen = []
+
+    async def acknowledge(_: Question) -> None:
+        office.core.gate.set()
+        await office.until(lambda: office.wall.of(THREAD) == ["About first"])
+        await asyncio.sleep(3 * QUICK.sweep_seconds)
+        seen.append(list(office.core.asked))
+
+    async with office.desk() as desk, office.desk() as other:
+        await desk.ask(question("first", "100.1"))
+        await office.until(lambda: office.core.at_once == 1)
+        await desk.ask(question("second", "100.2"), taken=acknowledge)
+        await desk.settled()
+        await other.settled()
+        await office.until(lambda: len(office.wall.of(THREAD)) == 2)
+
+    assert seen == [["first"]]
+    assert office.wall.of(THREAD) == ["About first", "About second"]
+
+
 async def test_questions_of_one_thread_are_answered_one_at_a_time_in_order(office: Office) -> None:
     async with office.desk() as desk:
         for n in range(6):

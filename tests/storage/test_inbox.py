@@ -68,6 +68,22 @@ async def remember(database: Database, id: str, answer: Answer = ANSWER) -> None
 # --- claims ---------------------------------------------------------------------------------------------------------
 
 
+async def test_what_is_claimed_for_a_time_is_taken_up_by_nobody_until_it_is_handed_back_or_the_time_is_over(inbox: Inbox) -> None:
+    first = await inbox.claim(question(), "me", seconds=60.0)
+    assert first is not None
+    assert await taken(inbox) == ""
+    assert await inbox.unfinished(["slack"]) == []
+
+    assert await inbox.hand_back(first.id, "me")
+    assert await taken(inbox) == "100.1"
+
+    other = Thread(PLACE, "200.1")
+    assert await inbox.claim(question("200.1", thread=other), "me", seconds=0.0)
+    found = await inbox.next(other, "another", seconds=60.0)
+    assert found is not None
+    assert found.attempts == 1
+
+
 async def test_a_question_is_claimed_once(inbox: Inbox) -> None:
     assert await inbox.claim(question()) is not None
     assert await inbox.claim(question()) is None

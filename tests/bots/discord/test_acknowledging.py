@@ -50,8 +50,8 @@ async def test_a_command_is_claimed_before_it_is_acknowledged(fake: FakeDiscord,
     seen: list[bool] = []
     claim = bot.inbox.claim
 
-    async def watched(asked: Question) -> Question | None:
-        taken = await claim(asked)
+    async def watched(asked: Question, holder: str, *, seconds: float) -> Question | None:
+        taken = await claim(asked, holder, seconds=seconds)
         seen.extend(one.acknowledged is not None for one in fake.interactions.values())
         return taken
 
@@ -67,9 +67,9 @@ async def test_a_database_that_is_slow_delays_no_first_word(fake: FakeDiscord, b
     gate = asyncio.Event()
     claim = bot.inbox.claim
 
-    async def slow(asked: Question) -> Question | None:
+    async def slow(asked: Question, holder: str, *, seconds: float) -> Question | None:
         await gate.wait()
-        return await claim(asked)
+        return await claim(asked, holder, seconds=seconds)
 
     monkeypatch.setattr(bot.inbox, "claim", slow)
     async with bot.running():
