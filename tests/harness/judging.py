@@ -14,12 +14,13 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from bots.wording import words
+from rag.errors import ModelTimeout
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-APOLOGIES = frozenset({words("").failed, words("").too_old})
+APOLOGIES = frozenset({words("").failed, words("").too_old, ModelTimeout.user_message})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,13 @@ class Call:
     worker: int
     began: float
     stored: bool
-    end: str = ""  # answered, stopped
+    end: str = ""  # answered, failed, stopped
     ended: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`asked` and `seen` are by thread, in order. `answers` tells what each question's answer must be."""
+    """`asked` and `seen` are by thread, in order. `answers` tells what each question's answer must be; "" where the model fails."""
 
     asked: Sequence[Sequence[str]]
     seen: Sequence[Sequence[Seen]]
@@ -110,11 +111,11 @@ def _judge_question(name: str, texts: Sequence[str], answer: str, verdict: Verdi
     apologies = sum(text.strip() in APOLOGIES for text in texts)
     if not texts:
         verdict.missing.append(name)
-    elif said == whole:
+    elif answer and said == whole:
         verdict.answers += 1
     elif apologies == len(texts) == 1:
         verdict.apologies += 1
-    elif said.count(whole) + apologies > 1:
+    elif apologies + (said.count(whole) if answer else 0) > 1:
         verdict.doubled.append(name)
     else:
         verdict.unfinished.append(f"{name}: {said[:80]!r} in {len(texts)}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bots.wording import words
+from rag.errors import ModelTimeout
 from tests.harness import killing
 from tests.harness.broken import WAYS
 from tests.harness.judging import Call, Evidence, Seen, Verdict, judge
@@ -72,6 +73,15 @@ def test_two_apologies_are_one_too_many() -> None:
     sorry = Seen("q0", words("").failed)
 
     assert with_first_thread(sorry, sorry, Q1, Q1_TOO).doubled == ["q0"]
+
+
+def test_where_the_model_failed_an_apology_is_good_and_what_it_began_to_say_is_not() -> None:
+    answers = {**ANSWERS, "q0": ""}
+    sorry, begun = Seen("q0", ModelTimeout.user_message), Seen("q0", "An answer that breaks off")
+
+    for seen, good in (([sorry], True), ([begun], False), ([begun, sorry], False), ([sorry, sorry], False), ([], False)):
+        verdict = judge(replace(GOOD, answers=answers, seen=[[*seen, Q1, Q1_TOO], GOOD.seen[1]]))
+        assert verdict.is_good is good, str(verdict)
 
 
 def test_half_an_answer_is_none() -> None:

@@ -22,6 +22,7 @@ async def test_each_question_ends_once_and_in_order_though_processes_are_killed(
 
     assert outcome.is_good, f"{outcome}\n{(tmp_path / 'log').read_text()[-4000:]}"
     assert outcome.counts["kills"] == FEW["kills"]
+    assert (outcome.verdict.answers, outcome.verdict.apologies) == (17, 1)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
