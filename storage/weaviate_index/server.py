@@ -7,7 +7,15 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from weaviate import use_async_with_custom
-from weaviate.classes.config import Configure, ConsistencyLevel, DataType, Property, Tokenization, VectorDistances
+from weaviate.classes.config import (
+    Configure,
+    ConsistencyLevel,
+    DataType,
+    Property,
+    ReplicationDeletionStrategy,
+    Tokenization,
+    VectorDistances,
+)
 from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 from weaviate.config import GrpcConfig
 
@@ -17,7 +25,7 @@ from storage.weaviate_index.address import grpc_host, rest_host
 from storage.weaviate_index.calls import Calls, CollectionGone
 from storage.weaviate_index.naming import NAME, states_of
 from storage.weaviate_index.rows import LEXICAL
-from storage.weaviate_index.version import check_version, is_ready
+from storage.weaviate_index.version import check_version, is_ready, release
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
 # once the server is back it is found at once: gRPC alone waits up to two minutes before it looks again
 _CHANNEL = [("grpc.initial_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 2000)]
 _CONNECTING = 10.0
+_CATCHES_UP = (1, 38)
 
 
 class Server:
@@ -39,6 +48,7 @@ class Server:
         shown = rest_host(settings).shown
         self.client = client
         self.settings = settings
+        self.version = ""
         self.read = Calls(shown, settings.search_seconds, settings.search_patience, self.ready)
         self.write = Calls(shown, settings.write_seconds, settings.write_patience, self.ready)
         self._builds: dict[str, CollectionAsync[Any, Any]] = {}  # making the client's object takes longer than many a call
@@ -93,13 +103,26 @@ class Server:
 
     async def _make(self, name: str, **how: Any) -> None:
         """A call that was made twice, since its answer was lost, finds the collection there."""
-        factor = Configure.replication(factor=self.settings.replicas) if self.settings.replicas > 1 else None
 
         async def make() -> None:
             if not await self.client.collections.exists(name):
-                await self.client.collections.create(name, replication_config=factor, **how)
+                await self.client.collections.create(name, replication_config=self._copies, **how)
 
         await self.write(make)
+
+    @property
+    def _copies(self) -> Any:
+        """A node that was away catches up by itself: searches ask any one of them, and find less there until it has.
+
+        Newer servers do so unasked, and their client warns of being asked.
+        """
+        if self.settings.replicas == 1:
+            return None
+        return Configure.replication(
+            factor=self.settings.replicas,
+            async_enabled=None if release(self.version) >= _CATCHES_UP else True,
+            deletion_strategy=ReplicationDeletionStrategy.TIME_BASED_RESOLUTION,
+        )
 
     @property
     def _quantizer(self) -> Any:
@@ -154,7 +177,7 @@ async def connected(settings: WeaviateSettings) -> AsyncIterator[Server]:
     client = _client(settings)
     server = Server(client, settings)
     try:
-        await check_version(settings)
+        server.version = await check_version(settings)
         await server.read(client.connect, seconds=_CONNECTING)
         await _check_grpc(server)
         yield server

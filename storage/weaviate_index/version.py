@@ -24,13 +24,18 @@ async def check_version(settings: WeaviateSettings) -> str:
     """
     shown = rest_host(settings).shown
     found = await Calls(shown, settings.search_seconds, settings.search_patience)(lambda: _version(settings))
-    parts = found.split(".")
-    if len(parts) < len(OLDEST) or not all(part.isdigit() for part in parts[:2]):
+    if not release(found):
         raise StoreError(f"What answers at {shown} is not Weaviate. Check WEAVIATE_URL.")
-    if tuple(map(int, parts[:2])) < OLDEST:
+    if release(found) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
         raise StoreError(f"Weaviate at {shown} is version {found}, and Footnote needs {oldest} or newer. Install a newer one.")
     return found
+
+
+def release(version: str) -> tuple[int, ...]:
+    """Its first two numbers; () where it is none."""
+    parts = version.split(".")[: len(OLDEST)]
+    return tuple(map(int, parts)) if len(parts) == len(OLDEST) and all(part.isdigit() for part in parts) else ()
 
 
 async def is_ready(settings: WeaviateSettings) -> bool:

@@ -16,7 +16,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from weaviate.classes.config import ConsistencyLevel
+from weaviate import use_async_with_local
+from weaviate.classes.config import ConsistencyLevel, ReplicationDeletionStrategy
 
 from rag.errors import StoreError
 from storage.weaviate_index import WeaviateIndex, WeaviateSettings
@@ -162,10 +163,22 @@ async def test_what_is_kept_several_times_is_made_so_and_read_and_written_by_mos
         await server.make_states()
 
         assert [how["replication_config"].factor for how in asked] == [3, 3]
+        assert {how["replication_config"].deletionStrategy for how in asked} == {ReplicationDeletionStrategy.TIME_BASED_RESOLUTION}
         assert [how["sharding_config"] and how["sharding_config"].desiredCount for how in asked[:1]] == [2]
         assert level_of(server) == [ConsistencyLevel.QUORUM, ConsistencyLevel.QUORUM, None]
     async with connected(weaviate_settings) as server:
         assert level_of(server) == [ConsistencyLevel.ONE, ConsistencyLevel.ONE, None]
+
+
+@pytest.mark.filterwarnings("ignore:Dep0")
+@pytest.mark.parametrize(("version", "asked"), [("1.37.4", True), ("1.38.0", None), ("1.40.0-dev", None)])
+async def test_a_node_that_was_away_catches_up_by_itself(version: str, asked: bool | None) -> None:  # noqa: FBT001 - a parameter
+    """Servers since 1.38 do it unasked."""
+    settings = WeaviateSettings("http://127.0.0.1:1", replicas=2)
+    server = Server(use_async_with_local(skip_init_checks=True), settings)
+    server.version = version
+
+    assert server._copies.asyncEnabled is asked
 
 
 def level_of(server: Server) -> list[ConsistencyLevel | None]:
