@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +71,46 @@ async def test_a_short_read_is_done_at_once_unless_it_had_to_wait(tmp_path: Path
 
     assert where[:2] == ["MainThread", "MainThread"]
     assert [name.startswith("footnote-reader") for name in where[2:]] == [True]
+
+
+async def test_a_single_statement_is_committed_at_once_on_sqlite_and_by_a_thread_where_somebody_else_is_writing(
+    tmp_path: Path,
+) -> None:
+    threads: list[bool] = []
+    main = threading.current_thread()
+
+    def insert(key: str, connection: Connection) -> None:
+        threads.append(threading.current_thread() is main)
+        connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": key})
+
+    async with Database(f"sqlite:///{tmp_path}/f.db") as database:
+        await database.write(partial(insert, "a"), single=True)
+        await database.write(partial(insert, "b"))
+        with closing(sqlite3.connect(tmp_path / "f.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            waiting = asyncio.create_task(database.write(partial(insert, "c"), single=True))
+            await asyncio.sleep(0.05)
+            assert not waiting.done()
+            other.execute("COMMIT")
+            await waiting
+        kept = await _count(database, metadata.tables["remembered"])
+
+    assert kept == 3
+    assert threads == [True, False, False]
+
+
+async def test_what_is_written_at_once_comes_from_the_log_into_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.sqlite._CHECKPOINT_AFTER", 5)
+
+    def insert(key: str, connection: Connection) -> None:
+        connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": key})
+
+    async with Database(f"sqlite:///{tmp_path}/f.db") as database:
+        for number in range(5):
+            await database.write(partial(insert, f"a key like no other {number}"), single=True)
+        async with asyncio.timeout(10):
+            while b"a key like no other 4" not in (tmp_path / "f.db").read_bytes():  # noqa: ASYNC110 - in a file
+                await asyncio.sleep(0.01)
 
 
 async def test_where_sqlite_gives_up_the_transaction_nothing_of_it_is_said_to_be_kept(tmp_path: Path) -> None:
