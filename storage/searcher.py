@@ -11,7 +11,7 @@ import marshal
 import os
 import time
 from collections import deque
-from contextlib import suppress
+from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -26,11 +26,16 @@ if TYPE_CHECKING:
 
     from rag.types import Candidate
 
+log = getLogger(__name__)
+
 MANY = 20  # searches in a quarter of a second that had to wait: then the process is worth its memory
 IDLE_SECONDS = 60.0
 _WINDOW = 0.25
 _WAITED = 0.0005  # seconds of processor time that others took meanwhile, who were ready too
 _AHEAD = 64  # given to the process at once, so that it never waits for this one
+_TARGET = "storage.searcher:worker"
+_SECONDS = 30.0  # for one search, however large the base
+_RETRY_SECONDS = 60.0  # after a process that could not be started
 
 
 class Searcher:
@@ -39,11 +44,10 @@ class Searcher:
     def __init__(self, root: Path, many: int = MANY) -> None:
         self._root = str(root.absolute())
         self._lately: deque[float] = deque(maxlen=max(1, many))
-        self._workers = Workers(
-            "storage.searcher:worker", processes=1, niceness=0, ahead=_AHEAD, retries=0, idle_seconds=IDLE_SECONDS
-        )
+        self._workers = Workers(_TARGET, processes=1, niceness=0, ahead=_AHEAD, retries=0, idle_seconds=IDLE_SECONDS)
         self._under_way = 0
         self._starting: asyncio.Task[None] | None = None
+        self._not_before = 0.0
         self._alone = _cores() < 2  # noqa: PLR2004 - nothing would be done side by side
 
     async def __aenter__(self) -> Self:
@@ -65,12 +69,15 @@ class Searcher:
             return None
         self._under_way += 1
         try:
-            found = marshal.loads(await self._workers.call(self._asked(base, search)))  # noqa: S302 - from a process of ours
-        except (WorkerDied, WorkFailed):
+            found = await self._workers.call(self._asked(base, search), seconds=_SECONDS)
+        except WorkFailed:  # what is wrong with it is said by whoever does it now
+            return None
+        except WorkerDied as death:
+            log.warning("the process that searches %s", death)
             return None
         finally:
             self._under_way -= 1
-        return candidates(found)
+        return candidates(marshal.loads(found))  # noqa: S302 - from a process of ours
 
     async def _is_called_for(self) -> bool:
         """Whether many wait for each other, and the process is there; it is started where it is not."""
@@ -80,13 +87,16 @@ class Searcher:
             lately.append(now)
         if self._alone or len(lately) < (lately.maxlen or 0) or now - lately[0] > _WINDOW:
             return False
-        if self._starting is None or (self._starting.done() and self.pid is None):
+        if self._starting is None or (self._starting.done() and self.pid is None and now >= self._not_before):
             self._starting = asyncio.create_task(self._start())
-        return self._starting.done()
+        return self._starting.done() and self.pid is not None
 
     async def _start(self) -> None:
-        with suppress(WorkerDied, WorkFailed):
+        try:
             await self._workers.call(self._asked("", Search(())))
+        except WorkerDied as death:
+            log.warning("the process that searches %s", death)
+            self._not_before = time.monotonic() + _RETRY_SECONDS
 
     def _asked(self, base: str, search: Search) -> bytes:
         return marshal.dumps((self._root, base, search.terms, search.vector, search.limit))

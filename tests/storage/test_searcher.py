@@ -152,3 +152,32 @@ async def test_a_process_with_nothing_to_do_ends_and_comes_again(folder: Path, m
             await asyncio.sleep(0.01)
         assert asked.pid is None
         assert await started(asked) != first
+
+
+@pytest.mark.usefixtures("called_for")
+async def test_a_process_that_cannot_be_started_is_not_tried_again_at_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(searcher, "_TARGET", "storage.searcher:missing")
+    async with Searcher(folder, many=1) as asked:
+        for _ in range(3_000):
+            assert await asked.search(BASE, SEARCHES[0]) is None
+            if caplog.messages:
+                break
+            await asyncio.sleep(0.01)
+        assert "could not be started" in caplog.messages[0]
+        assert [await asked.search(BASE, each) for each in SEARCHES] == [None] * len(SEARCHES)
+        assert asked.pid is None
+
+
+@pytest.mark.usefixtures("called_for")
+async def test_a_process_that_hangs_is_ended_and_its_searches_are_done_here(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(searcher, "_SECONDS", 0.3)
+    wanted = await here(folder, SEARCHES)
+    async with LocalIndex(folder, many=1) as index:
+        os.kill(await started(index.searcher), signal.SIGSTOP)
+
+        assert await asyncio.gather(*(index.search(BASE, each) for each in SEARCHES)) == wanted
+        assert "took longer than 0.3 s" in caplog.text
