@@ -17,7 +17,7 @@ from bots.discord import buttons, history, render
 from bots.discord.failing import TokenDead, delivering
 from bots.discord.places import ReplyTo, refusal, thread_name
 from bots.discord.sending import ByChannel, ByToken, ways
-from rag.errors import DeliveryError, PostImpossible
+from rag.errors import DeliveryError, PostImpossible, PostLater
 from rag.types import Post
 
 Threads: TypeAlias = Literal["offer", "always", "never"]
@@ -63,7 +63,10 @@ class DiscordSurface:
     async def reach(self, question: Question) -> None:
         reply_to = self._reply_to(question)
         if not reply_to.token:
-            if why := refusal(await ByChannel(self._client, reply_to.room).room()):
+            room = await ByChannel(self._client, reply_to.room).room()
+            if isinstance(room, discord.abc.GuildChannel | discord.Thread) and room.guild.me is None:
+                raise PostLater("Discord has not told yet what may be done on this server.")  # a process that just began
+            if why := refusal(room):
                 raise PostImpossible(f"Nothing can be written there: {why}.")
             return
         if not reply_to.response:  # the process that took it in died before it could note that
