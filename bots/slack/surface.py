@@ -19,6 +19,7 @@ from bots.slack.responding import respond
 from bots.slack.streams import ENDED, EVENT, Stream, metadata
 from bots.slack.web import called, refused_with
 from bots.wording import words
+from rag.courtesies import courtesy
 from rag.errors import DeliveryError, PostGone, PostImpossible, PostRefused
 
 if TYPE_CHECKING:
@@ -152,6 +153,9 @@ class SlackSurface:
             yield from render.forms(said, self._buttons(question))
 
     def _buttons(self, question: Question) -> Buttons:
+        """To a greeting or to thanks nothing is answered that could be good or bad."""
+        if courtesy(question.text):
+            return Buttons()
         private = ReplyTo.of(question).private
         return Buttons(question.id, share=private and not question.thread.place.direct, person=self._person and not private)
 

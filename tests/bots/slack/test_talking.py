@@ -182,6 +182,16 @@ async def test_buttons_and_reactions_say_how_an_answer_was_and_can_be_taken_back
         assert await verdicts(bot) == [-1]
 
 
+async def test_thanks_are_answered_without_buttons(slack: FakeSlack, bot: Bot) -> None:
+    async with bot.running():
+        asked = slack.workspace.person("Ana").says("@Footnote how?")
+        answer = await asked.answered()
+        thanked = await slack.workspace.person("Ana").says("@Footnote thank you!", thread=asked).answered()
+        await slack.settles()
+
+    assert (answer.buttons, thanked.buttons) == (["👍", "👎"], [])
+
+
 async def test_a_person_is_called_once_where_the_button_is_wanted(slack: FakeSlack, bot: Bot) -> None:
     cid = slack.workspace.person("Cid")
     async with bot.running(person=cid.id):
