@@ -5,8 +5,10 @@ import logging
 import os
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.ordering import in_good_order
@@ -49,6 +51,14 @@ def logs_as_they_were() -> Iterator[None]:
     root.handlers[:] = handlers
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates_loaded_once() -> Iterator[None]:
+    """Every client of httpx loads all there are, for 20 ms, though it will speak to a fake without TLS."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpx._transports.default, "create_ssl_context", cache(httpx.create_ssl_context))
+        yield
 
 
 @pytest.fixture
