@@ -10,7 +10,7 @@ from bots.access import LimitSettings, Rules
 from bots.discord.heard import Hearing
 from bots.discord.surface import DiscordSurface
 from rag.errors import ModelTimeout
-from rag.types import Place, Thread
+from rag.types import Place, Question, Thread
 from tests.fakes.discord.faults import Fault
 from tests.fakes.discord.state import SEND
 
@@ -351,6 +351,18 @@ async def test_a_thread_locked_meanwhile_ends_quietly(fake: FakeDiscord, bot: Bo
     assert asked is not None
     assert asked.state == "failed"
     assert len(bot.core.asked) == 1
+
+
+async def test_a_question_that_is_taken_up_before_discord_told_of_its_servers_is_not_given_up(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    thread = await ana.starts_thread("talk", await ana.says("talk"))
+    said = await ana.says("@Footnote left?", channel=thread)
+    asked = Question("", Thread(bot.place(thread), thread.id), "left?", "Ana", message=said.id, reply_to=f'{{"room":{thread.id}}}')
+    await bot.inbox.claim(asked)
+    fake.gateway.pause = 1.0
+    async with bot.running():
+        await said.answered(holding="About left?")
 
 
 async def test_for_a_question_that_waits_in_a_thread_that_is_locked_meanwhile_no_model_is_paid(fake: FakeDiscord, bot: Bot) -> None:

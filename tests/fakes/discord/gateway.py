@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import time
@@ -49,6 +50,7 @@ class Gateway:
         self.resumed = 0
         self.repeated = 0  # events that were sent again
         self.heartbeat_milliseconds = 41_250
+        self.pause = 0.0  # seconds until a login is answered
         self.heartbeats: list[float] = []  # when they came
 
     @property
@@ -77,6 +79,7 @@ class Gateway:
 
     async def _identify(self, socket: web.WebSocketResponse, asked: JSON) -> Session | None:
         self.identified += 1
+        await asyncio.sleep(self.pause)
         if asked["token"] != self._discord.token:
             await socket.close(code=BAD_TOKEN, message=b"Authentication failed.")
             return None
