@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+READ_AHEAD = 512 << 20  # bytes
 _WINDOW, _WINDOWS = 1 << 16, 64
 
 
@@ -26,17 +27,21 @@ def save(path: Path, array: NDArray[Any]) -> None:
 
 def mapped(path: Path, kind: str) -> NDArray[Any]:
     """A file's numbers, read as they are touched. An empty file cannot be mapped."""
-    if not path.stat().st_size:
-        return np.zeros(0, kind)
-    return np.asarray(np.memmap(path, np.dtype(kind), "r"))
+    return np.frombuffer(mapped_bytes(path), kind)
 
 
 def mapped_bytes(path: Path) -> mmap.mmap | bytes:
-    """The same for a file's bytes."""
-    if not path.stat().st_size:
+    """The same for a file's bytes. Those of a base of usual size the system begins to read now, so that the first who asks
+    does not wait for the disk at every touch.
+    """
+    size = path.stat().st_size
+    if not size:
         return b""
     with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        found = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    if size <= READ_AHEAD and hasattr(mmap, "MADV_WILLNEED"):
+        found.madvise(mmap.MADV_WILLNEED)
+    return found
 
 
 def force(path: Path) -> None:
