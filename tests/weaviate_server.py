@@ -9,12 +9,15 @@ from tests.sharing import serve
 
 
 class Server:
-    """The program with its data in `folder`; `others` are four free ports for what a cluster's nodes say to each other."""
+    """The program with its data in `folder`; `others` are four free ports for what a cluster's nodes say to each other.
+
+    What comes after them are variables in place of those of a single node.
+    """
 
     def __init__(self, program: str, folder: Path, port: str, grpc: str, others: list[str]) -> None:
         self._command = [program, "--host", "127.0.0.1", "--port", port, "--scheme", "http"]
         self._folder = folder
-        gossip, data, raft, internal = others
+        gossip, data, raft, internal, *instead = others
         self._environment = {
             "PATH": os.defpath,
             "PERSISTENCE_DATA_PATH": str(folder / "data"),
@@ -32,6 +35,7 @@ class Server:
             "CLUSTER_DATA_BIND_PORT": data,
             "RAFT_PORT": raft,
             "RAFT_INTERNAL_RPC_PORT": internal,
+            **dict(each.split("=", 1) for each in instead),
         }
         self._running: subprocess.Popen[bytes] | None = None
 

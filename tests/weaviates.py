@@ -6,11 +6,12 @@ tests are skipped, or fail where FOOTNOTE_REQUIRE asks for it.
 
 import asyncio
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -94,9 +95,50 @@ def _start(users: Path) -> str:
     return f"{settings.url} {settings.grpc_url}"
 
 
-def _command(users: str) -> tuple[WeaviateSettings, list[str]]:
+@contextmanager
+def own_cluster(nodes: int) -> Iterator[list[OwnServer]]:
+    """So many servers that are one cluster."""
+    if shutil.which(PROGRAM) is None:
+        absent("Weaviate: there is no `weaviate` program on PATH")
+    ports = [_neighbours(6) for _ in range(nodes)]
+    together = {
+        "CLUSTER_IN_LOCALHOST": "true",
+        "RAFT_BOOTSTRAP_EXPECT": str(nodes),
+        "RAFT_JOIN": ",".join(f"node{number}:{of[4]}" for number, of in enumerate(ports, 1)),
+    }
+    servers = []
+    try:
+        for number, of in enumerate(ports, 1):
+            settings, command = _command("", of)
+            join = {"CLUSTER_JOIN": f"127.0.0.1:{ports[0][2]}"} if number > 1 else {}
+            command += [f"{name}={value}" for name, value in {**together, **join, "CLUSTER_HOSTNAME": f"node{number}"}.items()]
+            pipe = subprocess.PIPE
+            process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)  # noqa: S603
+            servers.append(OwnServer(process, settings))
+        for server in servers:
+            until_ready(server.settings.url)
+        yield servers
+    finally:
+        for server in servers:
+            server.process.communicate()
+
+
+def _neighbours(many: int) -> list[str]:
+    """Free ports in a row: a node takes some of another's for those that follow the ones it knows."""
+    while True:
+        first = free_port()
+        try:
+            for port in range(first, first + many):
+                with socket.socket() as listener:
+                    listener.bind(("127.0.0.1", port))
+        except (OSError, OverflowError):
+            continue
+        return [str(port) for port in range(first, first + many)]
+
+
+def _command(users: str, ports: Sequence[str] = ()) -> tuple[WeaviateSettings, list[str]]:
     """Where a server will answer, and how it is started."""
-    ports = [str(free_port()) for _ in range(6)]
+    ports = ports or [str(free_port()) for _ in range(6)]
     folder = tempfile.mkdtemp(prefix="footnote-weaviate-")
     command = [sys.executable, "-m", "tests.weaviate_server", users, str(shutil.which(PROGRAM)), folder, *ports]
     return WeaviateSettings(f"http://127.0.0.1:{ports[0]}", f"127.0.0.1:{ports[1]}"), command
