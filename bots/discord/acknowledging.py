@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 log = getLogger(__name__)
 
-PATIENCE = 1.5  # seconds that what comes before the first word may take
+PATIENCE = 2.0  # seconds that what comes before the first word may take
 
 Said = TypeVar("Said")
 
