@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -78,3 +79,14 @@ class Terminal:
             env={**self.environment, **variables},
             start_new_session=True,
         )
+
+
+def said_until_it_listens(process: subprocess.Popen[bytes]) -> bytes:
+    """What a bot says at its start, up to the line that it listens, or to its end. What follows is left in the pipe."""
+    assert process.stderr is not None
+    said = b""
+    while not (said.endswith(b"\n") and b"Footnote listens" in said):
+        if not (character := os.read(process.stderr.fileno(), 1)):
+            break
+        said += character
+    return said

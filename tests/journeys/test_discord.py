@@ -15,6 +15,7 @@ import pytest
 from bots.cli.reference import commands
 from tests.fakes.discord import FakeDiscord
 from tests.fakes.slack import FakeSlack
+from tests.journeys.terminal import said_until_it_listens
 
 if TYPE_CHECKING:
     import subprocess
@@ -34,6 +35,7 @@ async def serving(
     """`footnote discord` in a process of its own; at the end it is asked to stop, and what it printed is given."""
     process = await asyncio.to_thread(stranger.start, command)
     printed: list[str] = []
+    started = asyncio.create_task(asyncio.to_thread(said_until_it_listens, process))
     try:
         await fake.until(
             lambda: (any(session.begun for session in fake.gateway.live) and also()) or process.poll() is not None,
@@ -41,16 +43,18 @@ async def serving(
             what=f"footnote {command} to connect",
         )
         assert process.poll() is None, "it ended at once"
+        await asyncio.wait([started], timeout=SECONDS)
         yield printed
     finally:
-        printed += await stopped(process)
+        printed += await stopped(process, started)
 
 
-async def stopped(process: subprocess.Popen[bytes]) -> list[str]:
+async def stopped(process: subprocess.Popen[bytes], started: asyncio.Task[bytes]) -> list[str]:
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
+    said = await started
     out, err = await asyncio.to_thread(process.communicate, None, SECONDS)
-    return [out.decode(), err.decode(), str(process.returncode)]
+    return [out.decode(), (said + err).decode(), str(process.returncode)]
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ log = getLogger(__name__)
 T = TypeVar("T")
 
 _BUSY_SECONDS = 2.0
+_SHORTLY = 0.1  # seconds
 _COUNT_EVERY = 500  # puts between two looks at how many there are
 _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _SCHEMA = """
@@ -55,12 +56,16 @@ class VectorCache:
     async def _in_thread(self, action: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, action)
 
-    def _try(self, action: Callable[[Connection], T], otherwise: T) -> T:
+    def _try(self, action: Callable[[Connection], T], otherwise: T, *, again: bool = True) -> T:
         try:
             return action(self._connected())
         except (sqlite3.Error, OSError) as error:
             self._disconnect()
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _BROKEN:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code == sqlite3.SQLITE_BUSY and again:  # who begins the file at the same time is not waited for
+                time.sleep(_SHORTLY)
+                return self._try(action, otherwise, again=False)
+            if code not in _BROKEN:
                 log.warning("the reranker's vectors in %s cannot be used just now: %s", self._path, error)
                 return otherwise
         log.warning("%s is corrupt: the reranker begins it anew", self._path)
