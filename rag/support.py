@@ -35,6 +35,9 @@ _SCALED = re.compile(
 _TELLING = 30  # characters that tell a language
 _STOPS = " .!?…。！？"
 _LONGEST_CLAIM = 2_000
+_QUOTED = 30  # characters: as many in a row do not stand in a passage by chance
+_JOINS = re.compile(r"[\w.,:'’\-]")  # what may belong to the word or number that it stands before
+_JOINED = re.compile(r"\w|[.,:'’\-]\w")
 _MOST_SENTENCES = 60  # of one passage are compared by meaning
 
 
@@ -134,6 +137,15 @@ class Known:
     def __init__(self, passage: Passage) -> None:
         self._passage = passage
 
+    def says(self, claim: str) -> bool:
+        """Whether these words stand in it one after the other: then there is nothing to weigh."""
+        text = self._passage.text
+        at = text.find(claim) if len(claim) >= _QUOTED else -1
+        if at < 0:
+            return False
+        before, after = text[at - 1 : at], text[at + len(claim) : at + len(claim) + 2]
+        return not (_JOINS.search(before) or _JOINED.match(after))
+
     @cached_property
     def language(self) -> str:
         return self._passage.language or detect(self._passage.text)
@@ -202,6 +214,8 @@ def _by_words(claim: str, known: Known, floor: float) -> Verdict:
         claim = _ADDRESS.sub(" ", claim)
     if marker := _LIST_MARKER.match(claim):
         claim = claim[marker.end() :]
+    if known.says(claim):
+        return Verdict(1.0, supported=True)
     share = lexical_share(claim, known)
     missing = max((_spelled(number) for number in _NUMBER.findall(claim) if not _has(known, number)), key=len, default="")
     return Verdict(round(share, 3), missing=missing, supported=share >= floor and not missing)

@@ -43,6 +43,7 @@ def support(cosine: float) -> Support:
         ("Bread is baked in the morning.", False),
         ("max_yield is paid by the fund", True),
         ("Funds hold euros", True),
+        ("20 million euros and pays max_yield", False),  # cut out of 120
         ("", False),
     ],
 )
@@ -51,6 +52,14 @@ async def test_words_and_numbers_support_a_claim(claim: str, supported: bool) ->
         [verdict] = await Support().judge([Claim(claim, passage)])
         assert verdict.supported is supported
         assert bool(verdict.reason) is not supported
+
+
+async def test_what_stands_word_for_word_in_the_passage_is_supported_whatever_it_says() -> None:
+    passage = ENGLISH._replace(text="Why? It is what it is, and so it will be for all of us.")
+
+    [verdict] = await Support().judge([Claim("It is what it is, and so it will be for all of us.", passage)])
+
+    assert verdict.supported
 
 
 async def test_across_languages_a_lower_cosine_is_enough_than_within_one() -> None:
