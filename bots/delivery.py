@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from bots.drafts import Drafts
 from bots.whispering import Whispers
-from rag.errors import DeliveryError, PostGone, PostLater, PostRefused
+from rag.errors import DeliveryError, PostGone, PostImpossible, PostLater, PostRefused
 from rag.types import Answer, Post
 
 if TYPE_CHECKING:
@@ -204,9 +204,7 @@ class Delivery:
             else:
                 await self._change(n - 1, message, part)
         for extra in self._shown[len(form) :]:
-            with suppress(DeliveryError):
-                await self._surface.remove(self._question, extra)
-            await self._inbox.unnote(self._question.id, extra)
+            await self._take_away(extra)
         del self._shown[len(form) :]
 
     async def _say_softly(self, whispers: Whispers, form: Sequence[object], at: int) -> None:
@@ -218,13 +216,17 @@ class Delivery:
         try:
             await self._patiently(lambda: self._surface.edit(self._question, old, message, part))
         except PostGone:  # somebody deleted it: what comes after it is deleted and said anew, so that the order is right
-            for gone in self._shown[at + 1 :]:
-                with suppress(DeliveryError):
-                    await self._surface.remove(self._question, gone)
-            for gone in self._shown[at:]:
-                await self._inbox.unnote(self._question.id, gone)
+            await self._inbox.unnote(self._question.id, old)
+            for following in self._shown[at + 1 :]:
+                await self._take_away(following)
             del self._shown[at:]
             await self._add(message, part)
+
+    async def _take_away(self, post: str) -> None:
+        """What cannot be taken away now is tried again: left there, it would stand beside the answer for good."""
+        with suppress(PostGone, PostRefused, PostImpossible):
+            await self._patiently(lambda: self._surface.remove(self._question, post))
+        await self._inbox.unnote(self._question.id, post)
 
     async def _add(self, message: object, part: Part) -> None:
         post = await self._patiently(lambda: self._surface.post(self._question, message, part), part)

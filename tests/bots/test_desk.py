@@ -594,6 +594,19 @@ async def test_a_question_deleted_at_another_replica_is_stopped_by_its_lease(off
     assert office.wall.of(THREAD) == []
 
 
+async def test_what_a_shorter_answer_leaves_over_is_taken_away_even_where_that_fails_at_first(office: Office) -> None:
+    office.surface.limit = 5
+    async with office.desk() as desk:
+        await desk.ask(question())
+        await desk.settled()
+        assert office.wall.of(THREAD) == ["About", " leav", "e?"]
+        office.surface.failures = [("remove", PostLater("busy", seconds=0.0))]
+        await desk.edit(PLACE, "100.1", "x?")
+        await desk.settled()
+
+    assert office.wall.of(THREAD) == ["About", " x?"]
+
+
 async def test_an_answer_that_somebody_deleted_is_posted_anew_when_the_question_is_edited(office: Office) -> None:
     async with office.desk() as desk:
         await desk.ask(question())
