@@ -78,7 +78,8 @@ async def test_what_is_claimed_for_a_time_is_taken_up_by_nobody_until_it_is_hand
     assert await taken(inbox) == "100.1"
 
     other = Thread(PLACE, "200.1")
-    assert await inbox.claim(question("200.1", thread=other), "me", seconds=0.0)
+    assert await inbox.claim(question("200.1", thread=other), "me", seconds=0.01)
+    await asyncio.sleep(0.1)
     found = await inbox.next(other, "another", seconds=60.0)
     assert found is not None
     assert found.attempts == 1
