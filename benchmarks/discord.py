@@ -43,7 +43,7 @@ from tests.fakes.discord import FakeDiscord
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from bots.delivery import Surface
+    from bots.surfaces import Surface
     from tests.fakes.discord.places import Place, Said, Used
 
 ROOT = Path(__file__).parents[1]

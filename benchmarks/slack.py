@@ -40,7 +40,7 @@ from tests.fakes.slack import FakeSlack
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bots.delivery import Surface
+    from bots.surfaces import Surface
     from tests.fakes.slack import Said
 
 ROOT = Path(__file__).parents[1]

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from bots.wording import words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
     from rag.ports import Inbox
     from rag.types import Place, Question
 
 Kind: TypeAlias = Literal["question", "command", "button", "suggestion"]
 Refusal: TypeAlias = Literal["bot", "outsider", "guest", "shared", "channel", "not an admin"]
+# The bases that may be asked for by name in a place, by a person with these roles.
+Choosable: TypeAlias = "Callable[[Place, Collection[str]], Sequence[str]]"
 MINUTE = 60.0
 
 

@@ -6,14 +6,15 @@ from datetime import UTC, datetime
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from bots.delivery import Notice
+from bots.surfaces import Notice
 from bots.wording import apology, words
 from rag.errors import DeliveryError, FootnoteError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bots.delivery import Delivery, Said, Surface
+    from bots.delivery import Delivery
+    from bots.surfaces import Said, Surface
     from rag.ports import Inbox, Memory, OnDraft
     from rag.types import Answer, Question, QuestionState, Thread, Turn
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from uuid import uuid4
 
 from bots.answering import Answering
-from bots.delivery import Delivery, Notice
+from bots.delivery import Delivery
 from bots.retrying import is_hopeless, pause
+from bots.surfaces import Notice
 from bots.wording import words
 from rag.errors import DeliveryError, FootnoteError, PostImpossible, PostRefused, StoreError
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from bots.answering import Replies
-    from bots.delivery import Surface
+    from bots.surfaces import Surface
     from rag.ports import Inbox, Memory
     from rag.types import Place, Question, Thread
 

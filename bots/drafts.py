@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rag.errors import FootnoteError, PostLater
 
 if TYPE_CHECKING:
-    from bots.delivery import Growing
+    from bots.surfaces import Growing
 
 log = getLogger(__name__)
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from bots.delivery import Surface
     from bots.desk import Desk
+    from bots.surfaces import Surface
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

@@ -37,7 +37,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("config.tables", (), ("pydantic",)),
     ("config", ("config", "storage", "rag"), ()),
     ("bots.cli", OURS, ("typer", "rich", "stamina", "structlog", "pydantic")),
-    ("bots.terminal", ("rag", "bots.terminal", "bots.delivery", "bots.commands"), ("rich",)),
+    ("bots.terminal", ("rag", "bots.terminal", "bots.surfaces", "bots.commands"), ("rich",)),
     ("bots.slack", ("rag", "bots"), ("slack_bolt", "slack_sdk", "aiohttp", "markdown_it")),
     ("bots.discord", ("rag", "bots"), ("discord", "aiohttp", "yarl")),
     ("bots.web", ("rag", "bots"), ("aiohttp", "prometheus_client")),

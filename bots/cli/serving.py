@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from bots.access import Rules
-    from bots.delivery import Surface
     from bots.desk import Desk
     from bots.discord.app import DiscordPlatform
     from bots.serving import Platform
     from bots.slack.app import Slack
+    from bots.surfaces import Surface
     from config.assembly import Footnote
     from config.settings import Settings
     from rag.types import Place

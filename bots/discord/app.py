@@ -21,9 +21,9 @@ from rag.errors import BadSetting, StoreUnavailable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+    from bots.access import Choosable
     from bots.desk import Desk
     from bots.discord.away import Missed
-    from bots.discord.commands import Choosable
     from bots.discord.listening import Listener
     from bots.discord.surface import DiscordSurface
     from rag.ports import Catalog

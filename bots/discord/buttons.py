@@ -72,11 +72,9 @@ def is_listening(interaction: discord.Interaction) -> bool:
 
 
 def listener_of(interaction: discord.Interaction) -> Listener:
-    from bots.discord.app import App  # noqa: PLC0415 - the app knows its buttons
-
-    assert isinstance(interaction.client, App)  # noqa: S101 - the items are added to no other client
-    assert interaction.client.listener is not None  # noqa: S101 - see is_listening
-    return interaction.client.listener
+    listener: Listener | None = getattr(interaction.client, "listener", None)
+    assert listener is not None  # noqa: S101 - see is_listening
+    return listener
 
 
 def below(question: str, *, thread: bool) -> discord.ui.View:

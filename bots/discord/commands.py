@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from logging import LogRecord, getLogger
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import discord
 from discord import app_commands
@@ -15,14 +15,11 @@ from bots.discord.failing import ACKNOWLEDGED, TOKEN_DEAD
 from bots.discord.places import place_of, roles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Sequence
 
+    from bots.access import Choosable
     from bots.discord.listening import Listener
     from rag.ports import Catalog
-    from rag.types import Place
-
-# The bases that may be asked for by name in a place, by a person with these roles.
-Choosable: TypeAlias = "Callable[[Place, Collection[str]], Sequence[str]]"
 
 LONGEST = 6000  # characters of an option, as Discord takes them
 CHOICES = 25

@@ -21,10 +21,9 @@ from rag.errors import DeliveryError
 from rag.types import Thread
 
 if TYPE_CHECKING:
-    from bots.access import Refusal, Rules
+    from bots.access import Choosable, Refusal, Rules
     from bots.administering import Administration
     from bots.desk import Desk
-    from bots.discord.commands import Choosable
     from bots.discord.places import Room
     from rag.ports import Inbox
     from rag.types import Place, Question

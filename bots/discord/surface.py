@@ -12,11 +12,11 @@ from weakref import WeakValueDictionary
 
 import discord
 
-from bots.delivery import Found, Notice, Part
 from bots.discord import buttons, history, render
 from bots.discord.failing import TokenDead, delivering
 from bots.discord.places import ReplyTo, refusal, thread_name
 from bots.discord.sending import ByChannel, ByToken, ways
+from bots.surfaces import Found, Notice, Part
 from rag.errors import DeliveryError, PostImpossible, PostLater
 from rag.types import Post
 
@@ -25,8 +25,8 @@ Threads: TypeAlias = Literal["offer", "always", "never"]
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from bots.delivery import Growing, Note, Said
     from bots.discord.sending import Way
+    from bots.surfaces import Growing, Note, Said
     from bots.whispering import Whisper
     from rag.types import Question, Turn
 

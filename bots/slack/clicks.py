@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bots.delivery import Part
 from bots.slack import render
 from bots.slack.actions import ASK_PERSON, FEEDBACK, SHARE, Buttons, opinion_of
 from bots.slack.intake import done, where_of
@@ -14,6 +13,7 @@ from bots.slack.render import Shown
 from bots.slack.responding import sent
 from bots.slack.streams import metadata
 from bots.slack.web import called
+from bots.surfaces import Part
 from rag.types import Post, Question
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bots.delivery import Notice, Part
 from bots.pieces import closing, cut, left_open, reopened
 from bots.slack import render
 from bots.slack.limits import MARKDOWN, SUM
 from bots.slack.markdown import shown
 from bots.slack.places import ReplyTo
 from bots.slack.web import called, refused_with
+from bots.surfaces import Notice, Part
 from rag.code_spans import code_spans
 from rag.errors import DeliveryError, PostLater, PostRefused
 from rag.types import Post
@@ -18,10 +18,10 @@ from rag.types import Post
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bots.delivery import Note, Said
     from bots.pacing import Pace
     from bots.slack.actions import Buttons
     from bots.slack.web import Workspace
+    from bots.surfaces import Note, Said
     from rag.types import Question
 
 EVENT = "footnote_answer"

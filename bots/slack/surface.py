@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bots.delivery import Found, Notice, Part
 from bots.pacing import Pace
 from bots.slack import history, render
 from bots.slack.actions import Buttons
@@ -18,6 +17,7 @@ from bots.slack.render import Shown
 from bots.slack.responding import respond
 from bots.slack.streams import ENDED, EVENT, Stream, metadata
 from bots.slack.web import called, refused_with
+from bots.surfaces import Found, Notice, Part
 from bots.wording import words
 from rag.courtesies import courtesy
 from rag.errors import DeliveryError, PostGone, PostImpossible, PostRefused
@@ -25,11 +25,11 @@ from rag.errors import DeliveryError, PostGone, PostImpossible, PostRefused
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from bots.delivery import Growing, Note, Said
     from bots.slack.history import Reading
     from bots.slack.people import People
     from bots.slack.reading import Json
     from bots.slack.web import Workspace, Workspaces
+    from bots.surfaces import Growing, Note, Said
     from bots.whispering import Whisper
     from rag.types import Post, Question, Turn
 

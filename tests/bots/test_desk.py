@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bots.delivery import Notice, Part
 from bots.desk import Desk, DeskSettings
 from bots.retrying import DELIVERIES
+from bots.surfaces import Notice, Part
 from rag.errors import (
     IndexMissing,
     ModelTimeout,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
 
-    from bots.delivery import Surface
+    from bots.surfaces import Surface
 
     Desks = Callable[[Mapping[str, Surface[Any]]], Desk]
 

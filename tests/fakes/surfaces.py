@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bots.delivery import Found, Notice, Part
+from bots.surfaces import Found, Notice, Part
 from rag.errors import DeliveryError, PostGone, PostRefused
 from rag.footers import render
 from rag.types import Answer, Post, Run, Turn
@@ -16,7 +16,7 @@ from rag.types import Answer, Post, Run, Turn
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bots.delivery import Growing, Note, Said
+    from bots.surfaces import Growing, Note, Said
     from bots.whispering import Whisper
     from rag.ports import Memory, OnDraft
     from rag.types import Question, Thread

@@ -7,14 +7,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bots.delivery import Delivery, Notice, Part
+from bots.delivery import Delivery
 from bots.desk import Desk
+from bots.surfaces import Notice, Part
 from bots.wording import words
 from rag.errors import StoreError
 
 if TYPE_CHECKING:
     from bots.answering import Replies
-    from bots.delivery import Surface
+    from bots.surfaces import Surface
     from rag.types import Question
 
 _LATE: set[asyncio.Task[Any]] = set()

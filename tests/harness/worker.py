@@ -31,7 +31,7 @@ from tests.harness.broken import broken
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bots.delivery import Surface
+    from bots.surfaces import Surface
     from rag.ports import OnDraft
     from rag.types import Answer, Thread
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
-    from bots.discord.commands import Choosable
+    from bots.access import Choosable
     from rag.ports import Catalog, Memory, PassageIndex
     from tests.fakes.discord.state import Channel
 
