@@ -98,7 +98,8 @@ class Composer:
         """
         if not self._writer.is_model:
             told = [turn for turn in history if turn.role == "assistant"][-_TOLD:]
-            return Task(lookup.question, excerpts, tuple(told) if told and only_asks_for_more(asked) else (), language)
+            said = tuple(told) if told and only_asks_for_more(asked) else ()
+            return Task(lookup.question, excerpts, said, language, lookup.lexical)
         if self._settings.answer_question == "standalone":
             return Task(lookup.question, excerpts, (), language)
         return Task(asked, excerpts, tuple(history), language)

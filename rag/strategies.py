@@ -33,6 +33,7 @@ class Task:
     excerpts: tuple[Excerpt, ...]
     history: tuple[Turn, ...] = ()
     language: str = ""
+    weights: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def size_of(prompt: Prompt) -> int:
 def stuff_prompt(task: Task, calls: Calls) -> Prompt:
     """A writer by rule reads no prompt: it has the excerpts themselves."""
     if not calls.writer.is_model:
-        return Prompt("", "", task.question, task.excerpts, task.history, task.language, calls.sampling)
+        return Prompt("", "", task.question, task.excerpts, task.history, task.language, calls.sampling, task.weights)
     user = calls.prompts.answer_user(task.question, task.excerpts, task.history, task.language)
     return calls.prompt(task, user, task.excerpts)
 

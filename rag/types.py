@@ -363,7 +363,8 @@ class Prompt:
     rule has none.
 
     `question`, `excerpts` and `history` are what the templates were rendered from, for writers that take documents
-    apart from text (Cohere) or that write from the passages themselves (the extractive one).
+    apart from text (Cohere) or that write from the passages themselves (the extractive one). `weights` tells these how much
+    the words of each text weigh: those of a follow-up more than what was added to it.
     """
 
     system: str
@@ -373,6 +374,7 @@ class Prompt:
     history: tuple[Turn, ...] = ()
     language: str = ""
     sampling: Sampling = Sampling()
+    weights: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

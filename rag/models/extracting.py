@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rag.lexical import detect, terms
 from rag.sentences import segments
+from rag.text import width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,15 @@ _POINTS_BACK = re.compile(
     r"他|她|它|这|該|该|其|此|但|因此|所以|然而|不过|また|しかし|これ|それ|その|この|そのため|그|이것|하지만)",
     re.IGNORECASE,
 )
+_LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://[^\s>]+>?")
+_SEE = re.compile(
+    r"\W*(?:(?:for (?:more|details)[^,]{0,30}, )?(?:see|read|siehe|véase|vea|veja|voir|vedi|zie|см\.?)(?=[\s:])|"
+    r"另?请?参[见阅看]|另见|詳細は|詳しくは)",
+    re.IGNORECASE,
+)
+_FEW = 2  # words beside a link
+_POINTER = 90  # columns of a sentence that says nothing but where to look
+_WORD = re.compile(r"\w+")
 _NEAR = 0.8
 _LONGEST_CODE = 600
 _BRACKETS = (("(", ")"), ("（", "）"))
@@ -74,6 +84,16 @@ class Sentence:
     def is_open(self) -> bool:
         """Whether it only leads in to what follows it."""
         return self.kind in ("prose", "item") and _LEAD_IN.search(self.text[-20:]) is not None
+
+    @property
+    def points_elsewhere(self) -> bool:
+        """Whether it says only where something is told: "See Installing.", or nothing but a link."""
+        if self.kind not in ("prose", "item"):
+            return False
+        beside, links = _LINK.subn("", self.text)
+        return (width(_LINK.sub("link", self.text)) <= _POINTER and _SEE.match(self.text) is not None) or (
+            links > 0 and len(_WORD.findall(beside)) <= _FEW
+        )
 
     @property
     def is_complete(self) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from rag.ports import Embedder
-    from rag.types import Excerpt, Piece, Prompt, Turn
+    from rag.types import Piece, Prompt, Turn
 
 _UNDER_HEADING = 0.6  # what a term is worth that stands in the heading above the sentence
 _UNDER_TITLE = 0.3
@@ -36,6 +36,7 @@ _MEANING = 0.6
 _FRAGMENT = 0.15  # what a line without an end costs that is no sentence: a caption, a row of a flattened table
 _ENDLESS = 0.15  # and what each further such length costs of a sentence that is too long
 _ASKS = 0.2  # a question is no answer
+_ELSEWHERE = 0.4  # nor is the advice to read on elsewhere
 _UNINTRODUCED = 0.3  # code with no word before it
 _ANOTHER = 0.75  # the same for a sentence of another passage than the first one's
 _MOST_ITEMS = 6
@@ -79,16 +80,16 @@ class ExtractiveWriter:
 
     async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """Nothing of the history is said again. Consume under `contextlib.aclosing`. Raises ModelError where the embedder does."""
-        scored = _not_said(await self._scored(prompt.question, prompt.excerpts), prompt.history)
+        scored = _not_said(await self._scored(prompt), prompt.history)
         for piece in quoted(self._chosen(scored), min(self._settings.longest, self._settings.characters)):
             yield piece
         yield Usage(self.name, finish="stop")
 
-    async def _scored(self, question: str, excerpts: Sequence[Excerpt]) -> list[_Scored]:
-        sentences = [sentence for rank, excerpt in enumerate(excerpts) for sentence in sentences_of(excerpt, rank)]
-        scored = _by_words(question, sentences)
+    async def _scored(self, prompt: Prompt) -> list[_Scored]:
+        sentences = [sentence for rank, excerpt in enumerate(prompt.excerpts) for sentence in sentences_of(excerpt, rank)]
+        scored = _by_words(prompt, sentences)
         if self._embedder is not None and scored and max(one.own for one in scored) < _COVERED:
-            scored = await self._by_meaning(question, scored, self._embedder)
+            scored = await self._by_meaning(prompt.question, scored, self._embedder)
         return sorted(scored, key=lambda one: (-one.score, one.sentence.rank, one.sentence.index))
 
     async def _by_meaning(self, question: str, scored: Sequence[_Scored], embedder: Embedder) -> list[_Scored]:
@@ -108,7 +109,7 @@ class ExtractiveWriter:
         for one in fitting:
             if len(chosen) >= self._settings.sentences or one.score < _RELATIVE * best:
                 break
-            if one.sentence in chosen or (chosen and one.sentence.n != chosen[0].n and one.score < _ANOTHER * best):
+            if one.sentence in chosen or (chosen and not _adds(one, chosen[0], best)):
                 continue
             taken = [sentence for sentence in self._whole(one.sentence, read[one.sentence.n], chosen) if sentence not in chosen]
             if taken and not (chosen and any(is_near_copy(one.sentence, other) for other in chosen)):
@@ -136,6 +137,11 @@ class ExtractiveWriter:
             and sum(one.kind in ("prose", "item") for one in (*chosen, *further[:-1])) <= self._settings.sentences
             and _room_taken(together) <= self._settings.characters
         )
+
+
+def _adds(further: _Scored, first: Sentence, best: float) -> bool:
+    """Whether it is worth a place beside the first: of another passage, only where it is nearly as good."""
+    return not further.sentence.points_elsewhere and (further.sentence.n == first.n or further.score >= _ANOTHER * best)
 
 
 def _not_said(scored: list[_Scored], history: Sequence[Turn]) -> list[_Scored]:
@@ -167,15 +173,15 @@ def _with_context(sentence: Sentence) -> list[Sentence]:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The question's terms in one language, each weighing the more the fewer sentences have it."""
+    """The question's terms in one language with what each is worth, which weigh the more the fewer sentences have them."""
 
-    terms: frozenset[str]
+    terms: dict[str, float]
     sentences: int
     counts: Counter[str]
 
     @cached_property
     def weights(self) -> dict[str, float]:
-        return {term: math.log(1 + self.sentences / (self.counts[term] + 0.5)) for term in self.terms}
+        return {term: worth * math.log(1 + self.sentences / (self.counts[term] + 0.5)) for term, worth in self.terms.items()}
 
     @cached_property
     def total(self) -> float:
@@ -189,21 +195,26 @@ class _Asked:
         return found / self.total
 
 
-def _by_words(question: str, sentences: Sequence[Sentence]) -> list[_Scored]:
-    asked = _asked(question, sentences)
+def _by_words(prompt: Prompt, sentences: Sequence[Sentence]) -> list[_Scored]:
+    asked = _asked(prompt, sentences)
     said: dict[int, frozenset[str]] = {}
     for sentence in sentences:
         said[sentence.n] = said.get(sentence.n, sentence.title_terms) | sentence.heading_terms | sentence.terms
     return [_score(asked[sentence.language], sentence, said[sentence.n]) for sentence in sentences]
 
 
-def _asked(question: str, sentences: Sequence[Sentence]) -> dict[str, _Asked]:
+def _asked(prompt: Prompt, sentences: Sequence[Sentence]) -> dict[str, _Asked]:
     counts = Counter(term for sentence in sentences for term in sentence.terms)
     languages = {sentence.language for sentence in sentences}
-    return {
-        language: _Asked(frozenset(question_terms(question, [language] if language else [])), len(sentences), counts)
-        for language in languages
-    }
+    return {language: _Asked(_worth(prompt, language), len(sentences), counts) for language in languages}
+
+
+def _worth(prompt: Prompt, language: str) -> dict[str, float]:
+    """1 for each term of the question, less for what was only added to it."""
+    languages = [language] if language else []
+    weights = {term: weight for text, weight in reversed(prompt.weights) for term in question_terms(text, languages)}
+    least, most = min(weights.values(), default=1), max(weights.values(), default=1)
+    return {term: weights.get(term, least) / most for term in question_terms(prompt.question, languages)}
 
 
 def _score(asked: _Asked, sentence: Sentence, said: frozenset[str]) -> _Scored:
@@ -220,4 +231,7 @@ def _flaw(sentence: Sentence) -> float:
         return 0.0 if sentence.before is not None else _UNINTRODUCED
     longer = width(sentence.text) / _LONG - 1
     asks = _ASKS if sentence.text.endswith(("?", "？", "؟")) else 0.0
-    return asks + (0.0 if sentence.is_complete or sentence.is_open else _FRAGMENT) + _ENDLESS * min(2.0, max(0.0, longer))
+    elsewhere = _ELSEWHERE if sentence.points_elsewhere else 0.0
+    return (
+        asks + elsewhere + (0.0 if sentence.is_complete or sentence.is_open else _FRAGMENT) + _ENDLESS * min(2.0, max(0.0, longer))
+    )

@@ -107,6 +107,7 @@ async def test_a_writer_by_rule_gets_the_standalone_question_and_is_never_asked_
 
     assert composed.strategy == "stuff"
     assert kitchen.writer.prompts[0].question == LOOKUP.question
+    assert kitchen.writer.prompts[0].weights == LOOKUP.lexical
 
 
 async def test_a_writer_by_rule_is_given_the_passages_and_no_prompt_and_the_trace_shows_none() -> None:

@@ -252,6 +252,42 @@ async def test_a_sentence_that_asks_is_no_answer() -> None:
     assert await answer("What is the capital of a state called?", given) == "The capital of a state is called Solvig [1]."
 
 
+async def test_the_words_of_a_follow_up_weigh_more_than_what_was_added_to_it() -> None:
+    given = excerpts("Footnote makes an index of all documents. A schedule is set by `every`.")
+    added = "and on a schedule? (index, documents)"
+
+    async def first(*weights: tuple[str, int]) -> str:
+        prompt = Prompt("", "", added, given, weights=weights)
+        pieces = [piece async for piece in ExtractiveWriter(settings=ExtractiveSettings(sentences=1)).write(prompt)]
+        return "".join(piece for piece in pieces if isinstance(piece, str))
+
+    assert await first(("and on a schedule?", 3), ("How do I index my documents?", 1)) == "A schedule is set by `every` [1]."
+    assert await first() == "Footnote makes an index of all documents [1]."
+
+
+@pytest.mark.parametrize(
+    "pointer",
+    [
+        "See how to rotate a token.",
+        "For more, see how to rotate a token.",
+        "See [how to rotate a token](tokens.md#rotate).",
+        "[How to rotate a token](tokens.md#rotate)",
+        "Siehe: how to rotate a token.",
+        "请参阅 how to rotate a token。",
+    ],
+)
+async def test_what_only_says_where_to_look_is_no_answer(pointer: str) -> None:
+    given = excerpts(f"{pointer}\n\nMake a new token and put it into the environment.", headings=("How to rotate a token",))
+
+    assert await answer("How do I rotate a token?", given) == "Make a new token and put it into the environment [1]."
+
+
+async def test_where_nothing_else_is_said_the_way_to_it_is_told() -> None:
+    given = excerpts("See the handbook of operations for how to rotate a token.")
+
+    assert await answer("How do I rotate a token?", given) == "See the handbook of operations for how to rotate a token [1]."
+
+
 async def test_chinese_lines_that_were_wrapped_are_joined_without_a_blank() -> None:
     given = excerpts("公司每年提供二十五天带薪年\n假给所有员工。", language="zh")
 
