@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from heapq import nlargest
-from itertools import chain
-from operator import itemgetter
+from itertools import chain, compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag.coverage import covered
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rag.coverage import Word
     from rag.types import Candidate
@@ -36,15 +36,28 @@ class Ranked(NamedTuple):
     coverage: float
 
 
-class Fused(NamedTuple):
-    """All candidates, the best first; `trust` (0 to 1) is how much of the question's words was found at all.
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """All candidates, in the order of their `scores`; `trust` (0 to 1) is how much of the question's words was found at all.
 
     `foreign` names the bases that do not hold the question's language.
     """
 
-    ranked: list[Ranked]
+    candidates: Sequence[Candidate]
+    bases: Sequence[str]
+    scores: Sequence[float]
+    asked: Mapping[str, Mapping[frozenset[str], float]]
+    order: Sequence[int]
     trust: float
     foreign: frozenset[str] = frozenset()
+
+    def ranked(self, first: int = 0, after: int | None = None) -> list[Ranked]:
+        """The best first, from a place up to another: seldom more than the best half of them matter."""
+        found = []
+        for at in self.order[first:after]:
+            base, one = self.bases[at], self.candidates[at]
+            found.append(Ranked(base, one, self.scores[at], self.asked[base][one.matched]))
+        return found
 
 
 def fuse(found: Sequence[Searched], alpha: float, coverage: float) -> Fused:
@@ -53,20 +66,19 @@ def fuse(found: Sequence[Searched], alpha: float, coverage: float) -> Fused:
     Both raw scores of every candidate count, each min-max normalised over all of them. The lexical weight is `alpha` where
     the best lexical matches hold at least the share `coverage` of the words, and falls to nothing with that share.
     """
-    bases = [each.base for each in found for _ in each.candidates]
     candidates = [one for each in found for one in each.candidates]
-    held = [covered(each.words, each.candidates) for each in found]
-    shares = chain.from_iterable([each.words for each in held])
-    lexical = nlargest(_COVERED_BY, [(one.bm25, share) for one, share in zip(candidates, shares, strict=True) if one.lexical_rank])
-    most = max((share for _, share in lexical), default=0.0)
+    bases = [each.base for each in found for _ in each.candidates]
+    _, bm25, cosine, in_lexical, in_dense, *_ = zip(*candidates, strict=True) if candidates else [()] * 5
+    held = {each.base: covered(each.words, each.candidates) for each in found}
+    shares = chain.from_iterable([each.words for each in held.values()])
+    lexical = nlargest(_COVERED_BY, compress(zip(bm25, shares, strict=True), in_lexical))
+    most = max([share for _, share in lexical], default=0.0)
     trust = min(1.0, most / coverage) if coverage else float(bool(lexical))
-    weight = alpha * trust if any(one.dense_rank for one in candidates) else 1.0
-    words, sense = normalised([one.bm25 for one in candidates]), normalised([one.cosine for one in candidates])
-    scores = [weight * word + (1 - weight) * near for word, near in zip(words, sense, strict=True)]
-    asked = chain.from_iterable([each.asked for each in held])
-    ranked = list(map(Ranked._make, zip(bases, candidates, scores, asked, strict=True)))
-    ranked.sort(key=itemgetter(2), reverse=True)  # the score
-    return Fused(ranked, trust, frozenset(each.base for each in found if each.foreign))
+    weight = alpha * trust if any(in_dense) else 1.0
+    scores = [weight * word + (1 - weight) * near for word, near in zip(normalised(bm25), normalised(cosine), strict=True)]
+    order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+    asked = {base: each.asked for base, each in held.items()}
+    return Fused(candidates, bases, scores, asked, order, trust, frozenset([each.base for each in found if each.foreign]))
 
 
 def normalised(scores: Sequence[float]) -> list[float]:

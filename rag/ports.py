@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from rag.types import Progress
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
         Turn,
         Vector,
     )
+
+T = TypeVar("T")
 
 
 # --- models ---------------------------------------------------------------------------------------------------------
@@ -136,11 +138,31 @@ class IndexWriter(Protocol):
         ...
 
 
+class Work(Protocol[T]):
+    """What is to be made of the candidates of a search, beside the passages: `read` gives those of some ids, as `passages` does.
+
+    So that another process can do it, `order` names a function ("module:function") and what to give it, plain values, to have
+    the same work there; what is done there comes back as plain values, `packed` and `unpacked`.
+    """
+
+    def done(self, candidates: Sequence[Candidate], read: Callable[[Sequence[str]], Sequence[Passage]]) -> T: ...
+
+    def order(self) -> tuple[str, Any]: ...
+
+    def packed(self, done: T) -> object: ...
+
+    def unpacked(self, packed: Any) -> T: ...
+
+
 class PassageIndex(Protocol):
     """Passages of one knowledge base, found by terms and by vector."""
 
     async def search(self, base: str, search: Search) -> list[Candidate]:
         """The candidates of both ranked lists, each once, with both raw scores; [] for a base not indexed yet."""
+        ...
+
+    async def beside(self, base: str, search: Search, work: Work[T]) -> T | None:
+        """The same search, with work done on its candidates where the passages are. None where it is not done there."""
         ...
 
     async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:

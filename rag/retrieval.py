@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rag.coverage import NAME, Word
 from rag.errors import ModelError
 from rag.expansion import Direction, expand
-from rag.fusion import Fused, Ranked, Searched, fuse
+from rag.fusion import Searched, fuse
+from rag.leading import Gathering, Leading
 from rag.lexical import is_foreign, question_words
 from rag.lexical import words as folded
 from rag.naming import names
-from rag.noting import candidates_noted, matches_noted
+from rag.noting import matches_noted
 from rag.questions import only_points
-from rag.relevance import LEAST, blended, by_standing, relevance_of
-from rag.selection import Fold, within_budget
+from rag.relevance import LEAST, blended, by_standing
+from rag.selection import within_budget
 from rag.side_by_side import side_by_side
-from rag.types import Match, Search
+from rag.types import Search
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from rag.fusion import Ranked
+    from rag.leading import Led
     from rag.ports import Embedder, PassageIndex, Reranker
     from rag.tracing import Trace
-    from rag.types import Lookup, Passage, Vector
+    from rag.types import Lookup, Match, Passage, Vector
 
 NEAREST = 3  # how many are offered as "you may look at" when nothing is answered
 _ABROAD = 0.7  # of a base's threshold, for a question in a language that it does not hold: nothing but meaning finds it
-_SPARE = 4  # passages fetched beyond those needed, to make up for copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +82,14 @@ class Found:
     judged: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Hits:
-    """Both lists as one; `blind` are the bases that were searched without the vector they have a list for."""
+class _Wanted(NamedTuple):
+    """What is searched for in one base. `foreign`: the base does not hold the question's language."""
 
-    fused: Fused
-    blind: frozenset[str] = frozenset()
+    base: str
+    words: Sequence[Word]
+    search: Search
+    foreign: bool
+    blind: bool
 
 
 class Retriever:
@@ -102,26 +106,27 @@ class Retriever:
 
         Raises StoreError. A model that fails is done without, and noted in the trace.
         """
-        hits = await self._search(lookup, bases, trace, languages)
-        matches, folded = await self._fetched(hits)
-        matches = await self._reranked(lookup, matches, trace)
-        return await self._selected(matches, folded, hits.fused.foreign, trace)
+        led = await self._search(lookup, bases, trace, languages)
+        matches = await self._reranked(lookup, led.matches, trace)
+        return await self._selected(matches, led.folded, led.foreign, trace)
 
-    async def _search(self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None) -> _Hits:
+    async def _search(self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None) -> Led:
         with trace.step("search") as notes:
             asked = list(dict.fromkeys(bases))
             vector = await self._vector(lookup, notes)
             vectors = {base: vector for base in asked if vector is not None and await self._has_our_vectors(base, notes)}
-            searched = await side_by_side([self._search_base(base, lookup, vectors.get(base), languages) for base in asked])
-            fused = fuse(searched, self._settings.alpha, self._settings.coverage)
+            wanted = [await self._wanted(base, lookup, vectors.get(base), languages) for base in asked]
+            led = await self._led_beside(wanted[0]) if len(wanted) == 1 else None
+            if led is None:
+                led = await self._led(wanted)
             notes |= {
                 "bases": list(bases),
                 "dense": lookup.dense,
-                "terms": {each.base: [[*word.forms, word.weight] for word in each.words] for each in searched},
-                "trust": round(fused.trust, 4),
-                "candidates": candidates_noted(fused.ranked[: 2 * self._needed]),
+                "terms": {each.base: [[*word.forms, word.weight] for word in each.words] for each in wanted},
+                "trust": round(led.trust, 4),
+                "candidates": led.noted,
             }
-        return _Hits(fused, frozenset(asked) - vectors.keys() if self._embedder is not None else frozenset())
+        return led
 
     async def _vector(self, lookup: Lookup, notes: dict[str, object]) -> Vector | None:
         if self._embedder is None:
@@ -140,29 +145,34 @@ class Retriever:
         notes["without_embedder"] = f"base {base} was indexed with {signature.embedder}, not with {self._embedder.name}"
         return False
 
-    async def _search_base(self, base: str, lookup: Lookup, vector: Vector | None, languages: Sequence[str] | None) -> Searched:
+    async def _wanted(self, base: str, lookup: Lookup, vector: Vector | None, languages: Sequence[str] | None) -> _Wanted:
         known = await self._index.languages(base) if languages is None else languages
         words = _weighed(lookup, known)
-        terms = tuple(term for word in words for term in word.forms * word.weight)
-        candidates = await self._index.search(base, Search(terms, vector, self._settings.candidates))
-        return Searched(base, words, candidates, is_foreign(lookup.question, known))
+        terms = tuple([term for word in words for term in word.forms * word.weight])
+        search = Search(terms, vector, self._settings.candidates)
+        return _Wanted(base, words, search, is_foreign(lookup.question, known), self._embedder is not None and vector is None)
+
+    async def _led_beside(self, one: _Wanted) -> Led | None:
+        settings = self._settings
+        work = Leading(one.base, one.words, one.foreign, settings.alpha, settings.coverage, self._needed, one.blind)
+        return await self._index.beside(one.base, one.search, work)
+
+    async def _led(self, wanted: Sequence[_Wanted]) -> Led:
+        """The candidates of several bases as one list, and their passages from wherever they are."""
+        found = await side_by_side([self._index.search(each.base, each.search) for each in wanted])
+        searched = [Searched(each.base, each.words, part, each.foreign) for each, part in zip(wanted, found, strict=True)]
+        fused = fuse(searched, self._settings.alpha, self._settings.coverage)
+        gathering = Gathering(fused, self._needed, {each.base for each in wanted if each.blind})
+        while part := gathering.wanted():
+            passages = await self._passages(part)
+            known = [(each, passages.get((each.base, each.candidate.id))) for each in part]
+            gathering.take((each, passage) for each, passage in known if passage)
+        return gathering.led()
 
     @property
     def _needed(self) -> int:
         """How many passages can still matter once the lists are one; the trace keeps the scores of twice as many."""
         return max(self._settings.k, self._settings.rerank_k if self._reranker else 0, self._settings.depth)
-
-    async def _fetched(self, hits: _Hits) -> tuple[list[Match], list[tuple[str, str]]]:
-        """The best candidates as matches, copies folded: only as many passages are read as can still matter."""
-        needed = self._needed
-        fold, rest, trust = Fold(), hits.fused.ranked, hits.fused.trust
-        while rest and len(fold.kept) < needed:
-            part, rest = rest[: needed - len(fold.kept) + _SPARE], rest[needed - len(fold.kept) + _SPARE :]
-            passages = await self._passages(part)
-            for each in part:
-                if passage := passages.get((each.base, each.candidate.id)):
-                    fold.add(_match(each, passage, trust, blind=each.base in hits.blind), each.candidate)
-        return fold.kept[:needed], fold.folded
 
     async def _passages(self, ranked: Sequence[Ranked]) -> dict[tuple[str, str], Passage]:
         ids: dict[str, list[str]] = {}
@@ -228,9 +238,3 @@ def _weighed(lookup: Lookup, languages: Sequence[str]) -> list[Word]:
                 own.add(forms)
     named = {word for name in names(lookup.lexical[0][0]) for word in folded(name)}
     return [Word(forms, weight, forms in own, NAME if forms[0] in named else 1.0) for forms, weight in weights.items()]
-
-
-def _match(ranked: Ranked, passage: Passage, trust: float, *, blind: bool) -> Match:
-    one = ranked.candidate
-    scores = {"bm25": one.bm25, "cosine": one.cosine, "coverage": ranked.coverage, "trust": trust, "fused": ranked.score}
-    return Match(passage, ranked.score, relevance_of(scores, blind=blind), scores, (passage.id,))

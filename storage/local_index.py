@@ -12,14 +12,14 @@ from storage.index_folder import IndexFolder
 from storage.lanes import Lane, outcome
 from storage.local_writer import guarded, writing
 from storage.searcher import MANY, Searcher
-from storage.shelf import Reader, Shelf
+from storage.shelf import Reader, Shelf, worked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from rag.ports import IndexWriter
+    from rag.ports import IndexWriter, Work
     from rag.types import Candidate, Passage, Search, Signature, Stretch
     from storage.lanes import Job, Outcomes
 
@@ -60,6 +60,13 @@ class LocalIndex:
         if (reader := self._current(base)) and reader.generation.size <= self._at_once:
             return searched(base, reader.generation, search)
         return await self._read(base, lambda reader: searched(base, reader.generation, search), [])
+
+    async def beside(self, base: str, search: Search, work: Work[T]) -> T | None:
+        if (found := await self.searcher.beside(base, search, work)) is not None:
+            return found
+        if (reader := self._current(base)) and reader.generation.size <= self._at_once:
+            return worked(reader, base, search, work)
+        return await self._read(base, lambda reader: worked(reader, base, search, work), None)
 
     async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
         """Read at once: it takes less time than the way to a thread, and touches mapped memory alone."""

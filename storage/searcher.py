@@ -11,21 +11,25 @@ import marshal
 import os
 import time
 from collections import deque
+from functools import cache
+from importlib import import_module
 from logging import getLogger
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from rag.types import Search
 from rag.workers import WorkerDied, Workers, WorkFailed
 from storage.generations import candidates, searched
 from storage.index_folder import IndexFolder
-from storage.shelf import Shelf
+from storage.shelf import Shelf, worked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rag.types import Candidate
+    from rag.ports import Work
+    from rag.types import Candidate, Passage
 
+T = TypeVar("T")
 log = getLogger(__name__)
 
 MANY = 20  # searches in a quarter of a second that had to wait: then the process is worth its memory
@@ -65,11 +69,18 @@ class Searcher:
 
     async def search(self, base: str, search: Search) -> list[Candidate] | None:
         """None where it has to be done elsewhere: few are asked, or the process is not there or could not do it."""
-        if not await self._is_called_for():
-            return None
+        found = await self._done(base, search, None) if await self._is_called_for() else None
+        return None if found is None else candidates(found)
+
+    async def beside(self, base: str, search: Search, work: Work[T]) -> T | None:
+        """The same, with work done there on what was found."""
+        found = await self._done(base, search, work.order()) if await self._is_called_for() else None
+        return None if found is None else work.unpacked(found)
+
+    async def _done(self, base: str, search: Search, order: tuple[str, Any] | None) -> Any:
         self._under_way += 1
         try:
-            found = await self._workers.call(self._asked(base, search), seconds=_SECONDS)
+            found = await self._workers.call(self._asked(base, search, order), seconds=_SECONDS)
         except WorkFailed:  # what is wrong with it is said by whoever does it now
             return None
         except WorkerDied as death:
@@ -77,7 +88,7 @@ class Searcher:
             return None
         finally:
             self._under_way -= 1
-        return candidates(marshal.loads(found))  # noqa: S302 - from a process of ours
+        return marshal.loads(found)  # noqa: S302 - from a process of ours
 
     async def _is_called_for(self) -> bool:
         """Whether many wait for each other, and the process is there; it is started where it is not."""
@@ -98,24 +109,44 @@ class Searcher:
             log.warning("the process that searches %s", death)
             self._not_before = time.monotonic() + _RETRY_SECONDS
 
-    def _asked(self, base: str, search: Search) -> bytes:
-        return marshal.dumps((self._root, base, search.terms, search.vector, search.limit))
+    def _asked(self, base: str, search: Search, order: tuple[str, Any] | None = None) -> bytes:
+        return marshal.dumps((self._root, base, order, search.terms, search.vector, search.limit))
 
 
 def worker() -> Callable[[bytes], bytes]:
-    """What the process does: a search in, the columns of its candidates out."""
+    """What the process does: a search in, the columns of its candidates out, or what is made of them by order."""
     shelves: dict[tuple[str, str], Shelf] = {}
 
     def work(payload: bytes) -> bytes:
-        root, base, *search = marshal.loads(payload)  # noqa: S302 - from the process that started this one
+        root, base, order, *given = marshal.loads(payload)  # noqa: S302 - from the process that started this one
         if not base:
             return b""
         shelf = shelves.get((root, base)) or shelves.setdefault((root, base), Shelf(IndexFolder(Path(root), base)))
+        search = Search(*given)
+        if order:
+            return marshal.dumps(_packed(shelf, base, search, *order))
         nothing: Sequence[Candidate] = []
-        found = shelf.read(lambda reader: searched(base, reader.generation, Search(*search)), nothing)
+        found = shelf.read(lambda reader: searched(base, reader.generation, search), nothing)
         return marshal.dumps(tuple(zip(*found, strict=True)))
 
     return work
+
+
+def _packed(shelf: Shelf, base: str, search: Search, name: str, given: object) -> Any:
+    work: Work[object] = _function(name)(given)
+    return work.packed(shelf.read(lambda reader: worked(reader, base, search, work), None) or work.done([], _no_passages))
+
+
+@cache
+def _function(name: str) -> Callable[[object], Any]:
+    """By name, so that only the process that needs it loads it."""
+    module, _, function = name.partition(":")
+    found: Callable[[object], Any] = getattr(import_module(module), function)
+    return found
+
+
+def _no_passages(_: Sequence[str]) -> list[Passage]:
+    return []
 
 
 async def _waited() -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from rag.errors import StoreUnavailable
 from rag.text import well_formed
-from storage.generations import Generation, Torn
+from storage.generations import Generation, Torn, searched
 from storage.index_folder import ROWS, IndexFolder, Stamp
 from storage.local_writer import GRACE_SECONDS, mended
 from storage.passage_rows import PassageRows
@@ -20,7 +20,8 @@ from storage.passage_rows import PassageRows
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rag.types import Passage
+    from rag.ports import Work
+    from rag.types import Passage, Search
 
 T = TypeVar("T")
 MENDING_SECONDS = 60.0
@@ -147,3 +148,7 @@ class Shelf:
                 else:
                     mended(self._folder)
                     return
+
+
+def worked(reader: Reader, base: str, search: Search, work: Work[T]) -> T:
+    return work.done(searched(base, reader.generation, search), reader.passages)

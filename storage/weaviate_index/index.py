@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from weaviate.collections.classes.filters import _Filters
 
-    from rag.ports import IndexWriter
+    from rag.ports import IndexWriter, Work
     from rag.types import Candidate, Passage, Search, Signature, Stretch
     from storage.weaviate_index.address import WeaviateSettings
     from storage.weaviate_index.server import Server
@@ -77,6 +77,9 @@ class WeaviateIndex:
                 break
             state = now
         return found
+
+    async def beside(self, base: str, search: Search, work: Work[T]) -> T | None:  # noqa: ARG002 - the server does no work of ours
+        return None
 
     async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
         """One that was replaced meanwhile is still given, from the build before as well."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from struct import unpack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rag.types import Candidate
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from rag.ports import IndexWriter
+    from rag.ports import IndexWriter, Work
     from rag.types import Indexed, Passage, Search, Signature, Stretch
+
+T = TypeVar("T")
 
 
 class MemoryIndex:
@@ -50,6 +52,9 @@ class MemoryIndex:
             )
             for at in sorted({*lexical, *dense})
         ]
+
+    async def beside(self, base: str, search: Search, work: Work[T]) -> T | None:  # noqa: ARG002 - the port's signature
+        return None
 
     async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
         self.fetched += ids

@@ -3,28 +3,31 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from rag.calibrating import OFF_TOPIC, ROUGH, Calibrator, Examples
 from rag.errors import ModelUnavailable
 from rag.offtopic import questions_in
+from rag.ports import Work
 from rag.retrieval import Retriever
-from rag.types import Candidate, Search, Signature
+from rag.types import Search, Signature
 from storage.catalog import DatabaseCatalog
 from storage.database import Database
 from storage.local_index import LocalIndex
 from tests.storage.passages import SIGNATURE, indexed
 
 BASE = "handbook"
+T = TypeVar("T")
 
 
 class CountedIndex(LocalIndex):
     searches = 0
 
-    async def search(self, base: str, search: Search) -> list[Candidate]:
+    async def beside(self, base: str, search: Search, work: Work[T]) -> T | None:
         self.searches += 1
-        return await super().search(base, search)
+        return await super().beside(base, search, work)
 
 
 @dataclass

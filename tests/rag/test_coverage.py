@@ -17,15 +17,17 @@ def words(*forms: str, weight: int = 1, own: bool = True) -> list[Word]:
 
 
 def asked(question: list[Word], *candidates: Candidate) -> list[float]:
-    return covered(question, candidates).asked
+    found = covered(question, candidates).asked
+    return [found[one.matched] for one in candidates]
 
 
 def test_a_word_is_found_by_any_of_its_forms() -> None:
-    found = covered(words("running/run", "shoes/shoe"), [candidate("run"), candidate("running run shoe"), candidate("")])
+    question, found = words("running/run", "shoes/shoe"), [candidate("run"), candidate("running run shoe"), candidate("")]
+    one, both, none = asked(question, *found)
 
-    assert found.words == [0.5, 1.0, 0.0]
-    assert found.asked[0] < found.asked[1]
-    assert found.asked[2] == 0.0
+    assert covered(question, found).words == [0.5, 1.0, 0.0]
+    assert one < both
+    assert none == 0.0
 
 
 def test_a_word_that_few_passages_of_the_subject_hold_tells_more_than_one_that_most_hold() -> None:
@@ -114,5 +116,6 @@ def test_clusters_of_other_scripts_without_spaces_are_taken_apart_as_well() -> N
 
 
 def test_no_words_find_nothing() -> None:
-    assert covered([], [candidate(""), candidate("stray")]) == ([0.0, 0.0], [0.0, 0.0])
+    assert covered([], [candidate(""), candidate("stray")]).words == [0.0, 0.0]
+    assert asked([], candidate(""), candidate("stray")) == [0.0, 0.0]
     assert not any(math.isnan(each) for each in asked(words("vault"), candidate("")))

@@ -159,15 +159,15 @@ def test_both_raw_scores_of_every_candidate_count() -> None:
     found = searched("ab", candidate("words", 9.0, 0.5, "a b"), candidate("both", 8.0, 0.8, "a b"), candidate("sense", 0.0, 0.9))
     fused = fuse([found], alpha=0.6, coverage=0.4)
     assert fused.trust == 1.0
-    assert [each.candidate.id for each in fused.ranked] == ["both", "words", "sense"]
-    assert fused.ranked[0].score == pytest.approx(0.6 * 8 / 9 + 0.4 * 0.75)
+    assert [each.candidate.id for each in fused.ranked()] == ["both", "words", "sense"]
+    assert fused.ranked()[0].score == pytest.approx(0.6 * 8 / 9 + 0.4 * 0.75)
 
 
 @pytest.mark.parametrize(("letters", "trust"), [("xy", 1.0), ("xyabc", 1.0), ("xyabcdefgh", 0.5), ("xyabcdefghijklmnopqr", 0.25)])
 def test_the_lexical_weight_grows_with_how_much_of_the_question_is_found(letters: str, trust: float) -> None:
     fused = fuse([searched(letters, candidate("one", 3.0, 0.2, "x y"), candidate("two", 0.0, 0.9))], 0.6, 0.4)
     assert fused.trust == pytest.approx(trust)
-    assert {each.candidate.id: each.score for each in fused.ranked} == pytest.approx({"one": 0.6 * trust, "two": 1 - 0.6 * trust})
+    assert {each.candidate.id: each.score for each in fused.ranked()} == pytest.approx({"one": 0.6 * trust, "two": 1 - 0.6 * trust})
 
 
 def test_only_the_best_five_lexical_matches_tell_the_coverage() -> None:

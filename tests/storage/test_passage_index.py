@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from typing import Any, TypeAlias
 
 import pytest
 import pytest_asyncio
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rag.ports import PassageIndex
-from rag.types import Indexed, Passage, Search, Signature, Stretch
+from rag.types import Candidate, Indexed, Passage, Search, Signature, Stretch
 from storage.local_index import LocalIndex
 from storage.weaviate_index import WeaviateIndex
 from tests.storage.passages import SIGNATURE, bm25, cosines, direction, indexed, passage, ranked, without_vectors
@@ -211,6 +212,40 @@ async def test_many_searches_at_once_find_what_each_would_alone(index: PassageIn
     alone = [await index.search(BASE, search) for search in searches]
 
     assert await asyncio.gather(*(index.search(BASE, search) for search in searches)) == alone
+
+
+Given: TypeAlias = tuple[list[Candidate], list[Passage]]
+
+
+class Told:
+    """Work that tells what it was given. It cannot be done in another process, which is not worth it for one that asks."""
+
+    def done(self, candidates: Sequence[Candidate], read: Callable[[Sequence[str]], Sequence[Passage]]) -> Given:
+        return list(candidates), list(read([each.id for each in candidates]))
+
+    def order(self) -> tuple[str, Any]:
+        raise NotImplementedError
+
+    def packed(self, done: Given) -> object:
+        raise NotImplementedError
+
+    def unpacked(self, packed: Any) -> Given:
+        raise NotImplementedError
+
+
+async def test_work_beside_the_passages_gets_what_is_found_and_may_read_it(index: PassageIndex) -> None:
+    await fill(index, *some_documents(12))
+    search = Search(("w1", "w2"), direction(3), limit=4)
+    candidates = await index.search(BASE, search)
+
+    told = await index.beside(BASE, search, Told())
+
+    assert told is None or told == (candidates, await index.passages(BASE, [each.id for each in candidates]))
+    assert candidates
+
+
+async def test_there_is_no_work_beside_passages_that_are_not_there(index: PassageIndex) -> None:
+    assert await index.beside("nowhere", Search(("w1",)), Told()) is None
 
 
 # --- passages -------------------------------------------------------------------------------------------------------

@@ -4,19 +4,23 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from rag.coverage import Word
 from rag.errors import IndexMismatch
-from rag.types import Candidate, Search
+from rag.leading import Leading, Led
+from rag.types import Candidate, Match, Passage, Search
 from storage import searcher
 from storage.local_index import LocalIndex
 from storage.searcher import Searcher
 from tests.storage.passages import SIGNATURE, direction, indexed
 
 BASE = "handbook"
+PLAIN = (False, 0.6, 0.4, 8, False)
 SEARCHES = [Search((f"w{n % 7}", f"w{n % 5}", "açaí", "北京"), direction(n), limit=5) for n in range(40)]
 
 
@@ -29,6 +33,11 @@ async def fill(folder: Path, *texts: str) -> None:
 async def here(folder: Path, searches: Sequence[Search]) -> list[list[Candidate]]:
     async with LocalIndex(folder) as index:
         return [await index.search(BASE, each) for each in searches]
+
+
+async def led(asked: LocalIndex | Searcher, search: Search, work: Leading) -> Led | None:
+    found = await asked.beside(BASE, search, work)
+    return found  # noqa: RET504 - told what it is
 
 
 async def started(asked: Searcher) -> int:
@@ -67,11 +76,31 @@ async def test_the_process_finds_what_is_found_here(folder: Path, process: Searc
     assert any(each.matched and each.sketch for candidates in found if candidates for each in candidates)
 
 
+async def test_the_process_makes_of_what_is_found_what_would_be_made_of_it_here(folder: Path, process: Searcher) -> None:
+    """A passage that stands there twice is a copy; one of another language, and searched by words alone, are told."""
+    await fill(folder, *(f"w{n % 7} w{n % 11} açaí" for n in range(60)), "w1 açaí 北京", "w1 açaí 北京")
+    search = Search(("w1", "açaí", "北京"), direction(0))
+    words = [Word(("w1",), 2), Word(("açaí", "acai"), 1, own=False), Word(("北京",), 1)]
+    sides = product((False, True), (2, 9), (False, True))
+    works = [Leading(BASE, words, foreign, 0.6, 0.4, needed, blind) for foreign, needed, blind in sides]
+    async with LocalIndex(folder) as index:
+        wanted = [await led(index, search, work) for work in works]
+
+    found = await asyncio.gather(*(led(process, search, work) for work in works))
+
+    assert found == wanted
+    assert any(match.copies for each in found if each for match in each.matches)
+    assert all(type(match) is Match and type(match.passage) is Passage for each in found if each for match in each.matches)
+
+
 async def test_the_process_sees_a_publish_at_once(folder: Path, process: Searcher) -> None:
     await fill(folder, "new words")
 
     assert await process.search(BASE, Search(("new",))) == (await here(folder, [Search(("new",))]))[0]
     assert await process.search("nowhere", Search(("new",))) == []
+    nothing = await process.beside("nowhere", Search(("new",)), Leading("nowhere", [Word(("new",), 1)], *PLAIN))
+    assert nothing is not None
+    assert nothing.matches == []
 
 
 async def test_one_after_the_other_is_searched_without_a_process(folder: Path) -> None:
@@ -139,6 +168,8 @@ async def test_what_is_wrong_with_a_search_is_said_as_without_a_process(folder: 
         await started(index.searcher)
         with pytest.raises(IndexMismatch, match="vectors of 64 dimensions, the question's has 2"):
             await index.search(BASE, Search(("w1",), bytes(8)))
+        with pytest.raises(IndexMismatch, match="vectors of 64 dimensions, the question's has 2"):
+            await index.beside(BASE, Search(("w1",), bytes(8)), Leading(BASE, [Word(("w1",), 1)], *PLAIN))
 
 
 @pytest.mark.usefixtures("called_for")
