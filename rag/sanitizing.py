@@ -189,14 +189,13 @@ def _without_addresses(text: str, links: Links) -> str:
 
 
 def _plain(text: str, links: Links) -> str:
+    may_hold_one = _ADDRESS_LIKE.search(text) is not None or "www." in text.lower()
+    if may_hold_one and "`" in text and _BARE.search(text):
+        text = text.replace("`", "")  # one that has no pair would take that of an address shown as code
     if "<" in text:
         text = _OPEN_TAG.sub("< ", text)
     text = text.replace("](", "] (")
-    if not _ADDRESS_LIKE.search(text) and "www." not in text.lower():
-        return text
-    if "`" in text and _BARE.search(text):
-        text = text.replace("`", "")  # one that has no pair would take that of an address shown as code
-    return _BARE.sub(lambda match: _bare(match[0], links), text)
+    return _BARE.sub(lambda match: _bare(match[0], links), text) if may_hold_one else text
 
 
 def _bare(found: str, links: Links) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -89,6 +89,8 @@ HOSTILE = st.lists(
 
 
 @given(HOSTILE)
+@example("[a]`(https://evil.example)")
+@example("<`a href=https://evil.example>a</a>")
 @settings(max_examples=500, deadline=None)
 def test_no_program_that_reads_markdown_finds_a_link_to_a_strange_host(text: str) -> None:
     html = MarkdownIt("commonmark", {"linkify": False}).render(sanitized(text, LINKS))
