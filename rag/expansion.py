@@ -182,7 +182,9 @@ def _joined(run: Sequence[_Grown], known: dict[int, Passage | None]) -> Match:
     hits = [stretch.hit for stretch in run]
     best = max(hits, key=attrgetter("score"))
     return Match(
-        best.passage._replace(text=joined_text(members), start=members[0].start, end=members[-1].end, terms=_joined_terms(members)),
+        best.passage._replace(
+            text=joined_text(members), start=members[0].start, end=members[-1].end, terms=_joined_terms(members), within=""
+        ),
         best.score,
         max([hit.relevance for hit in hits]),
         best.scores,

@@ -12,6 +12,7 @@ from rag.lexical import words
 from rag.marks import is_wide, marks
 from rag.text import standing_in
 from rag.types import Source
+from rag.within import standing_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,13 +46,13 @@ class Numbering:
     def of(self, n: int, said: str) -> list[int]:
         """The numbers of passage n's document, and of others with the very same text; `said` tells the place in it."""
         match = self._given[n - 1]
-        numbers = [self._number(part_of(match, said))]
+        numbers = [self._number(standing_at(part_of(match, said), said))]
         told = {part.text for part in match.parts or (match.passage,)}
         for copy in match.copies:
             if len(numbers) > _MOST_COPIES:
                 break
             if copy.text in told and (copy.base, copy.document) != (match.passage.base, match.passage.document):
-                numbers.append(self._number(copy))
+                numbers.append(self._number(standing_at(copy, said)))
         return numbers
 
     def sources(self) -> tuple[Source, ...]:

@@ -152,7 +152,8 @@ class Passage(NamedTuple):
 
     `start` and `end` are offsets in characters into the document's text, `line` and `page` count from 1 (0: none).
     `link` leads to the very place. `terms` is the passage as the lexical list sees it: normalised tokens, joined by
-    spaces. `digest` is that of the text that is embedded: equal digests share one vector.
+    spaces. `digest` is that of the text that is embedded: equal digests share one vector. `within` tells what further
+    sections and pages begin in it, as `rag.within` writes them: the fields before are of what most of it is about.
     """
 
     id: str
@@ -172,6 +173,7 @@ class Passage(NamedTuple):
     terms: str = ""
     digest: str = ""
     expandable: bool = True
+    within: str = ""
 
     @property
     def embedded(self) -> str:

@@ -45,7 +45,7 @@ SMALL = 64 << 20  # bytes: what may be counted as it likes
 class Packed(NamedTuple):
     """A passage as it is kept here."""
 
-    short: tuple[str, ...]  # id, base, document, title, link, anchor, language, digest, and the headings
+    short: tuple[str, ...]  # id, base, document, title, link, anchor, language, digest, within, and the headings
     text: str
     terms: str
     numbers: tuple[int, ...]  # ordinal, page, line, start, end, expandable
@@ -184,10 +184,10 @@ class PassageList:
         numbers = self._numbers[row * _COLUMNS : (row + 1) * _COLUMNS]
         first, after, _, ordinal, page, line, start, end, expandable = numbers
         texts = self._texts[first:after].decode().split(SEPARATOR)
-        name, base, document, title, link, anchor, language, digest, *headings, text, terms = texts
+        name, base, document, title, link, anchor, language, digest, within, *headings, text, terms = texts
         fields = (
             *(name, base, document, ordinal, text, title, link, tuple(headings), anchor),
-            *(page, line, start, end, language, terms, digest, expandable == 1),
+            *(page, line, start, end, language, terms, digest, expandable == 1, within),
         )
         return tuple.__new__(Passage, fields)  # in two thirds of the time of calling it
 

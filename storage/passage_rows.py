@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS passages (
     id TEXT NOT NULL, base TEXT NOT NULL, document TEXT NOT NULL, ordinal INTEGER NOT NULL, text TEXT NOT NULL,
     title TEXT NOT NULL, link TEXT NOT NULL, headings TEXT NOT NULL, anchor TEXT NOT NULL, page INTEGER NOT NULL,
     line INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, language TEXT NOT NULL, terms TEXT NOT NULL,
-    digest TEXT NOT NULL, expandable INTEGER NOT NULL
+    digest TEXT NOT NULL, expandable INTEGER NOT NULL, within TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS lists (seq INTEGER PRIMARY KEY, words BLOB NOT NULL, counts BLOB NOT NULL, vector BLOB);
 CREATE INDEX IF NOT EXISTS passages_by_id ON passages (id);
@@ -46,10 +46,11 @@ INSERT_LISTS = "INSERT INTO lists (seq, words, counts, vector) VALUES (?, ?, ?, 
 INSERT = f"INSERT INTO passages (seq, born, {FIELDS}) VALUES ({', '.join('?' * (2 + len(Passage._fields)))})"  # noqa: S608 - constants
 VISIBLE = "born <= :generation AND (died IS NULL OR died > :generation)"
 BLOCK = 1_000
+_TERMS = Passage._fields.index("terms")
 # in the order of Packed
 LISTED = (
     'words, counts, vector, text, terms, headings, ordinal, page, line, start, "end", expandable, '
-    "id, base, document, title, link, anchor, language, digest"
+    "id, base, document, title, link, anchor, language, digest, within"
 )
 
 
@@ -74,6 +75,7 @@ class PassageRows:
             self._connection.execute("PRAGMA page_size = 8192")  # a row with its vector fits without an overflow page
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.executescript(SCHEMA)
+        self._add_lacking_columns()
         self._connection.execute("PRAGMA secure_delete = ON")  # what was removed from the sources leaves the file too
         self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.execute("PRAGMA journal_size_limit = 16777216")
@@ -81,6 +83,13 @@ class PassageRows:
 
     def close(self) -> None:
         self._connection.close()
+
+    def _add_lacking_columns(self) -> None:
+        """A file of an earlier version goes on answering until its passages are made anew."""
+        columns = [column for _, column, *_ in self._connection.execute("PRAGMA table_info(passages)")]
+        if columns and "within" not in columns:
+            with suppress(sqlite3.OperationalError):  # another process did it meanwhile; else the next statement says what is wrong
+                self._connection.execute("ALTER TABLE passages ADD COLUMN within TEXT NOT NULL DEFAULT ''")
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
@@ -146,7 +155,7 @@ class PassageRows:
         """Replace a document's passages from this generation on, or change nothing."""
         document = well_formed(document)
         rows = [fields(each.passage) for each in passages]
-        lists = [(*postings(str(row[-3])), each.vector) for row, each in zip(rows, passages, strict=True)]
+        lists = [(*postings(str(row[_TERMS])), each.vector) for row, each in zip(rows, passages, strict=True)]
         with self._transaction():
             self._bury(document, generation)
             self._mark(generation)
@@ -214,12 +223,13 @@ def fields(held: Passage) -> tuple[str | int, ...]:
         *place,
         *lexical,
         held.expandable,
+        well_formed(held.within),
     )
 
 
 def passage(row: Sequence[Any]) -> Passage:
     """The passage that a row holds."""
-    values: tuple[Any, ...] = (*row[:7], _headings(row[7]), *row[8:16], bool(row[16]))
+    values: tuple[Any, ...] = (*row[:7], _headings(row[7]), *row[8:16], bool(row[16]), row[17])
     return Passage(*values)
 
 

@@ -25,7 +25,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
         (*CONTRACT, "rag.sources", "rag.workers"),
         ("selectolax", "markdown_it", "pypdfium2"),
     ),
-    ("rag.splitting", (*CONTRACT, "rag.splitting", "rag.sources.version"), ("semantic_text_splitter",)),
+    ("rag.splitting", (*CONTRACT, "rag.splitting", "rag.sources.version", "rag.within"), ("semantic_text_splitter",)),
     ("rag.lexical", (*CONTRACT, "rag.stopwords", "rag.languages", "rag.letters"), ("Stemmer",)),
     ("rag", ("rag",), ()),
     ("storage.weaviate_index", (*CONTRACT, "storage"), ("weaviate", "grpc", "httpx", "numpy")),

@@ -11,6 +11,7 @@ from rag.splitting.blocks import Piece, pieces_of
 from rag.splitting.overlapping import overlapped
 from rag.splitting.packing import ACROSS, WITHIN, packed
 from rag.types import Passage, Section
+from rag.within import Begin, noted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,8 +86,9 @@ class _Places:
     def passage(self, base: str, ordinal: int, start: int, stretch: Piece) -> Passage:
         document = self._document
         section = self._section(start, stretch.end)
-        page = bisect_right(document.pages, start) if document.pages else 0
+        page = self._page(start)
         line = self._line(start)
+        place = Begin(0, _under_title(section.headings, document.title), page, _link(document, section.anchor, page, line))
         return Passage(
             id=f"{document.id}#{ordinal}",
             base=base,
@@ -94,8 +96,8 @@ class _Places:
             ordinal=ordinal,
             text=stretch.head + document.text[stretch.start : stretch.end] + stretch.tail,
             title=document.title,
-            link=_link(document, section.anchor, page, line),
-            headings=_under_title(section.headings, document.title),
+            link=place.link,
+            headings=place.headings,
             anchor=section.anchor,
             page=page,
             line=line,
@@ -103,7 +105,32 @@ class _Places:
             end=stretch.end,
             language=document.language,
             expandable=document.expandable,
+            within=noted(self._begins(place, stretch, start, line)),
         )
+
+    def _begins(self, place: Begin, stretch: Piece, start: int, line: int) -> list[Begin]:
+        """What begins in a passage besides its own place. An overlap stands in the place before."""
+        document, text = self._document, self._document.text
+        offsets = [stretch.start]
+        for starts in (self._starts, document.pages):
+            offsets += starts[bisect_right(starts, stretch.start) : bisect_left(starts, stretch.end)]
+        found: list[Begin] = []
+        for offset in sorted(set(offsets)):
+            section = self._sections[bisect_right(self._starts, offset) - 1]
+            page = self._page(offset)
+            here = line + text.count("\n", start, offset) if line else 0
+            begin = Begin(
+                offset - stretch.start + (len(stretch.head) if offset > stretch.start else 0),
+                _under_title(section.headings, document.title),
+                page,
+                _link(document, section.anchor, page, here),
+            )
+            if begin[1:] != (found[-1] if found else place)[1:]:
+                found.append(begin)
+        return found
+
+    def _page(self, offset: int) -> int:
+        return bisect_right(self._document.pages, offset) if self._document.pages else 0
 
     def _section(self, start: int, end: int) -> Section:
         """The section that a passage is about: that in which it begins, unless nearly all of it is in a later one."""

@@ -64,6 +64,7 @@ def row(indexed: Indexed, document: str, born: int) -> DataObject[Any, Any]:
         "start": held.start,
         "stop": held.end,
         "expandable": held.expandable,
+        "within": well_formed(held.within),
     }
     name = key(born, document, held.ordinal, properties["passage"])
     return DataObject(properties, uuid=name, vector=None if indexed.vector is None else _numbers(indexed.vector))
@@ -93,6 +94,7 @@ def passage(found: Mapping[str, Any]) -> Passage:
         terms=plain(found[LEXICAL]),
         digest=found["digest"],
         expandable=found["expandable"],
+        within=found.get("within") or "",  # rows of an earlier version have none
     )
 
 

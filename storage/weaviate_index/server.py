@@ -160,7 +160,7 @@ PROPERTIES = [
     *(_text(name, filterable=True) for name in ("passage", "document", "digest", "language")),
     *(_number(name, ranged=True) for name in ("ordinal", "born", "died")),
     _text(LEXICAL, searchable=True),
-    *(_text(name) for name in ("base", "text", "title", "link", "headings", "anchor")),
+    *(_text(name) for name in ("base", "text", "title", "link", "headings", "anchor", "within")),
     *(_number(name) for name in ("page", "line", "start", "stop")),
     Property(name="expandable", data_type=DataType.BOOL, index_filterable=False),
 ]

@@ -307,7 +307,7 @@ PIECES = st.sampled_from(
 def test_whatever_a_model_writes_every_mark_that_is_shown_was_verified_and_is_numbered_in_order(text: str) -> None:
     found = cited(text)
 
-    prose = re.sub(r"(?s)```.*?```|(`+)[^`\n]+?\1(?!`)", " ", found.text)
+    prose = re.sub(r"(?s)```.*?```|(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)", " ", found.text)
     shown = [int(n) for n in re.findall(r"\[(\d+)\]", prose)]
     first_uses = list(dict.fromkeys(shown))
     assert first_uses == list(range(1, len(found.sources) + 1))

@@ -147,6 +147,17 @@ async def test_a_generation_of_another_layout_is_made_again(folder: Path) -> Non
     assert not before.exists()
 
 
+async def test_an_index_of_a_version_that_knew_no_places_within_passages_goes_on_answering(folder: Path) -> None:
+    (manifest,) = (folder / BASE).glob(f"*/*/{generations.MANIFEST}")
+    manifest.write_text(json.dumps(json.loads(manifest.read_text("utf-8")) | {"layout": 4}), "utf-8")
+    (rows,) = (folder / BASE).glob("*/rows.sqlite")
+    with sqlite3.connect(rows) as connection:
+        connection.execute("ALTER TABLE passages DROP COLUMN within")
+    connection.close()
+
+    assert await contents(folder) == expected(0)
+
+
 async def test_a_torn_generation_is_made_again_as_it_was_without_what_is_not_published_yet(folder: Path) -> None:
     async with LocalIndex(folder) as index, index.write(BASE, SIGNATURE) as writer:
         await writer.put("d05", indexed("d05", "all new"))

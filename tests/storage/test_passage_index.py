@@ -254,7 +254,7 @@ async def test_there_is_no_work_beside_passages_that_are_not_there(index: Passag
 async def test_passages_come_back_as_they_were_put_in_the_order_asked(index: PassageIndex) -> None:
     full = Passage(
         "id 1", BASE, "a/b c.md", 0, "text\n\twith “quotes”", "Title", "https://x/#y", ("One", "Ünï"), "an-anchor", 7, 12, 30, 60,
-        "de", "text quotes", "d1g35t", expandable=False,
+        "de", "text quotes", "d1g35t", expandable=False, within='[[5, 8, "https://x/#ü", "Zwei"]]',
     )  # fmt: skip
     bare = Passage("id 2", BASE, "a/b c.md", 1, "")
     await fill(index, [Indexed(full, direction(1)), Indexed(bare)])

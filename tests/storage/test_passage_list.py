@@ -12,7 +12,7 @@ from storage.passage_list import Packed, PassageBuilder, PassageList
 
 
 def packed(document: str, ordinal: int, text: str = "text", headings: tuple[str, ...] = ()) -> Packed:
-    short = (f"{document}#{ordinal}", "b", document, "Title", "link", "anchor", "pt", "digest", *headings)
+    short = (f"{document}#{ordinal}", "b", document, "Title", "link", "anchor", "pt", "digest", "", *headings)
     return Packed(short, text, f"terms of {text}", (ordinal, 2, 3, 40, 50, 1))
 
 
