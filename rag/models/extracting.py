@@ -12,7 +12,7 @@ from rag.sentences import segments
 from rag.text import width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from rag.sentences import Kind, Segment
     from rag.types import Excerpt
@@ -102,8 +102,8 @@ class Sentence:
 
 def sentences_of(excerpt: Excerpt, rank: int) -> list[Sentence]:
     """Headings, terms, and rows that only head a table, are context, no sentences."""
-    reader = _Reader(excerpt, rank)
     parts = segments(excerpt.text)
+    reader = _Reader(excerpt, rank, {_name(excerpt.text[part.start : part.end]) for part in parts if part.kind == "term"})
     for index in range(len(parts)):
         reader.read(parts, index)
     return reader.found
@@ -112,14 +112,16 @@ def sentences_of(excerpt: Excerpt, rank: int) -> list[Sentence]:
 class _Reader:
     """What was read so far of one excerpt."""
 
-    def __init__(self, excerpt: Excerpt, rank: int) -> None:
+    def __init__(self, excerpt: Excerpt, rank: int, names: Collection[str]) -> None:
+        """What is described under one of the `names` is not described under another, nor under all of them."""
         passage = excerpt.passage
         self.found: list[Sentence] = []
         self._excerpt, self._rank = excerpt, rank
         self._language = (passage.language if passage else "") or detect(excerpt.text)
         self._title_terms = self._terms(excerpt.title)
         self._heading = passage.headings[-1] if passage and passage.headings else ""
-        self._section = self._under = self._terms(self._heading)
+        self._under = self._terms(self._heading)
+        self._section = frozenset() if self._heading in names else self._under
         self._term = ""
         self._lead: Sentence | None = None
         self._table: list[str] = []
@@ -129,7 +131,7 @@ class _Reader:
         part = parts[index]
         raw = self._excerpt.text[part.start : part.end]
         if part.kind in ("heading", "term"):
-            self._enter(part.kind, _shown(raw).lstrip("# "))
+            self._enter(part.kind, _name(raw))
             return
         if part.kind == "row" and _heads_a_table(parts, index, self._excerpt.text):
             self._table, self._table_start = [], index
@@ -179,6 +181,10 @@ class _Reader:
 
     def _terms(self, text: str) -> frozenset[str]:
         return frozenset(terms(text, self._language))
+
+
+def _name(raw: str) -> str:
+    return _shown(raw).lstrip("# ")
 
 
 def _says_nothing(kind: Kind, text: str) -> bool:

@@ -65,6 +65,10 @@ class _Scored:
     passage: float
     score: float = 0.0
     cosine: float = 0.0
+    about: str = ""  # the weightiest term of the question in what it stands under
+
+    def speaks_of(self, term: str) -> bool:
+        return term in self.sentence.terms or term in self.sentence.heading_terms
 
 
 class ExtractiveWriter:
@@ -105,15 +109,15 @@ class ExtractiveWriter:
         fitting = [one for one in ranked if one.passage >= self._settings.covered or one.cosine >= self._settings.cosine]
         read = _by_excerpt(ranked)
         chosen: list[Sentence] = []
-        best = 0.0
+        first: _Scored | None = None
         for one in fitting:
-            if len(chosen) >= self._settings.sentences or one.score < _RELATIVE * best:
+            if len(chosen) >= self._settings.sentences or (first and one.score < _RELATIVE * first.score):
                 break
-            if one.sentence in chosen or (chosen and not _adds(one, chosen[0], best)):
+            if one.sentence in chosen or (first and not _adds(one, first)):
                 continue
             taken = [sentence for sentence in self._whole(one.sentence, read[one.sentence.n], chosen) if sentence not in chosen]
             if taken and not (chosen and any(is_near_copy(one.sentence, other) for other in chosen)):
-                best = best or one.score
+                first = first or one
                 chosen.extend(taken)
         return chosen or [one.sentence for one in fitting[:1]]
 
@@ -139,9 +143,13 @@ class ExtractiveWriter:
         )
 
 
-def _adds(further: _Scored, first: Sentence, best: float) -> bool:
-    """Whether it is worth a place beside the first: of another passage, only where it is nearly as good."""
-    return not further.sentence.points_elsewhere and (further.sentence.n == first.n or further.score >= _ANOTHER * best)
+def _adds(further: _Scored, first: _Scored) -> bool:
+    """Whether it is worth a place beside the first. Under another heading it must speak of what the first one's names; of another
+    passage it must be nearly as good.
+    """
+    if further.sentence.points_elsewhere or (first.about and not further.speaks_of(first.about)):
+        return False
+    return further.sentence.n == first.sentence.n or further.score >= _ANOTHER * first.score
 
 
 def _not_said(scored: list[_Scored], history: Sequence[Turn]) -> list[_Scored]:
@@ -187,6 +195,10 @@ class _Asked:
     def total(self) -> float:
         return sum(self.weights.values()) or 1.0
 
+    def about(self, heading_terms: frozenset[str]) -> str:
+        """The weightiest term that stands in a sentence's headings; "" where none does."""
+        return max((term for term in self.weights if term in heading_terms), key=self.weights.__getitem__, default="")
+
     def share(self, own: frozenset[str], heading: frozenset[str] = frozenset(), title: frozenset[str] = frozenset()) -> float:
         found = 0.0
         for term, weight in self.weights.items():
@@ -222,7 +234,7 @@ def _score(asked: _Asked, sentence: Sentence, said: frozenset[str]) -> _Scored:
     with_headings = asked.share(sentence.terms, sentence.heading_terms, sentence.title_terms)
     passage = asked.share(said)
     score = with_headings + _PASSAGE * passage - _RANK * sentence.rank - _flaw(sentence)
-    return _Scored(sentence, own, with_headings, passage, score)
+    return _Scored(sentence, own, with_headings, passage, score, about=asked.about(sentence.heading_terms))
 
 
 def _flaw(sentence: Sentence) -> float:

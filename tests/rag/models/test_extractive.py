@@ -246,6 +246,29 @@ async def test_a_sentence_of_another_passage_must_be_nearly_as_good() -> None:
     assert await answer("How many days a year is annual leave?", given) == "Annual leave is 25 days a year for everybody [1]."
 
 
+async def test_what_is_said_of_another_name_is_no_answer_to_what_was_asked_of_one() -> None:
+    text = (
+        "max_links (integer)\nHow many links there are at once. The default value is 100 links.\n\n"
+        "spare_links (integer)\nLinks that are kept for admins. The default value is three links."
+    )
+    given = excerpts(text, headings=("max_links (integer)",))
+
+    assert await answer("What is the default value of max_links?", given) == (
+        "`max_links (integer)`: How many links there are at once [1]. The default value is 100 links [1]."
+    )
+
+
+async def test_under_another_heading_a_sentence_must_speak_of_what_the_first_ones_heading_names() -> None:
+    given = excerpts(
+        "# Leave\n\nIt is 25 days a year for all.\n\n# Expenses\n\nSend the form within 30 days a year.\n\n"
+        "# Travel\n\nDays of leave are added for travel a year."
+    )
+
+    assert await answer("How many days a year is leave?", given) == (
+        "It is 25 days a year for all [1].\n\nDays of leave are added for travel a year [1]."
+    )
+
+
 async def test_a_sentence_that_asks_is_no_answer() -> None:
     given = excerpts("What is the capital of a state called? The capital of a state is called Solvig.")
 
