@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Citations", "Judged", "SentenceSimilarity", "Similarity", "Support", "cite"]
 
-_LOOSE_STOP = re.compile(r"[ \t]{1,8}([.,;:!?])")  # where a mark stood
+_BEFORE_STOP = re.compile(r"[ \t]{1,8}(?=[.,;:!?])")  # where a mark stood
 _SHOWN = 200  # characters of a sentence that the trace keeps
 
 
@@ -117,7 +117,7 @@ def _judged(n: int, given: Sequence[Match], sentence: str, verdict: Verdict) -> 
 
 
 def _shown(plain: str, group: Group) -> str:
-    return _LOOSE_STOP.sub(r"\1", plain[group.start : min(group.end, group.start + _SHOWN)])
+    return _BEFORE_STOP.sub("", plain[group.start : min(group.end, group.start + _SHOWN)])
 
 
 async def _attached(plain: str, given: Sequence[Match], hinted: Sequence[int], support: Support) -> _Kept:

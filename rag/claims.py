@@ -146,7 +146,7 @@ def _sentence(plain: str, parts: Sequence[Segment], index: int, text: str) -> st
     if _LEAD_IN.search(text[-8:]):
         following = parts[index + 1 : index + 1 + _NEXT]
         text = "\n".join((text, *(_cut(plain, one) for one in following if one.kind != "prose" or one.block == part.block)))
-    if index and len(text) < _SHORT and len(content_words(text)) < _FEW_WORDS:
+    if index and len(text) < _SHORT and not _says(text, _FEW_WORDS):
         text = f"{_cut(plain, parts[index - 1])} {text}"
     return text
 

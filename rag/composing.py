@@ -126,7 +126,8 @@ def without_the_last_sentence(text: str) -> str:
 
 def excerpts_of(matches: Sequence[Match]) -> tuple[Excerpt, ...]:
     """The passages as a writer sees them, numbered from 1, each under its title and headings."""
-    return tuple(Excerpt(n, _title(match.passage), match.passage.text, match.passage) for n, match in enumerate(matches, start=1))
+    passages = [match.passage for match in matches]
+    return tuple([Excerpt(n, _title(each), each.text, each) for n, each in enumerate(passages, start=1)])
 
 
 def _title(passage: Passage) -> str:

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from functools import partial
 from logging import getLogger
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rag.abstaining import abstention, wording
 from rag.citing import cite
@@ -47,8 +47,7 @@ class ConversationSettings:
     draft_seconds: float = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A question with all that its answer depends on."""
 
     thread: Thread
@@ -156,7 +155,7 @@ class Conversation:
         lookup = await self._condenser.standalone(asked.text, asked.history, trace)
         found = await self._retriever.find(lookup, asked.bases, trace)
         if not asked.language and found.nearest:
-            asked = replace(asked, language=found.nearest[0].passage.language)
+            asked = asked._replace(language=found.nearest[0].passage.language)
         answer = await self._written(asked, lookup, found, trace)
         trace.notes |= {"answer": answer.text, "abstained": answer.abstained, "bases": list(asked.bases)}
         answer = replace(
@@ -181,7 +180,7 @@ class Conversation:
             language = language_of(asked.text, seen)
             notes |= {"bases": list(bases), "language": language, "withheld": len(asked.history) - len(seen)}
             notes["history"] = [f"{turn.speaker or turn.role}: {turn.text}" for turn in seen]
-        return replace(asked, history=seen, bases=bases, language=language)
+        return asked._replace(history=seen, bases=bases, language=language)
 
     async def _written(self, asked: Asked, lookup: Lookup, found: Found, trace: Trace) -> Answer:
         """No passage, no text or no verified citation: the documents do not say (R21, R33)."""

@@ -243,12 +243,14 @@ def besides_courtesies(history: Sequence[Turn]) -> list[Turn]:
 
 def courtesy(text: str) -> Courtesy | None:
     """The reply to a text that is nothing but a thank-you, a greeting, or the question who is asked; None for any other."""
-    if len(text) > _LONGEST:
-        return None
-    return introduction(text) or (None if _ASKS.search(text) else _courtesy(text))
+    return None if len(text) > _LONGEST else _told(text)
 
 
 @lru_cache(maxsize=512)  # each is asked about again with every further turn of its thread
+def _told(text: str) -> Courtesy | None:
+    return introduction(text) or (None if _ASKS.search(text) else _courtesy(text))
+
+
 def _courtesy(text: str) -> Courtesy | None:
     said = plain(text)
     if not 0 < len(said.split()) <= _MOST_WORDS:

@@ -50,7 +50,8 @@ def covered(words: Sequence[Word], candidates: Sequence[Candidate]) -> Covered:
     every = [one.matched for one in candidates]
     distinct = set(every)  # many match the same terms
     known = _held(words, distinct, len(every))
-    shares = {matched: held.bit_count() / len(words) if held else 0.0 for matched, held in known.items()}
+    many = len(words) or 1
+    shares = {matched: held.bit_count() / many for matched, held in known.items()}
     parts = words
     if any(IS_DENSE[word.forms[0][0]] for word in words):
         parts = parts_of(words)

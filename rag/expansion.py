@@ -35,13 +35,14 @@ class _Document:
     """The passages around the hits in one document, as far as they are known; None where there is none."""
 
     def __init__(self, hits: Sequence[Match], steps: Sequence[int], size: int) -> None:
+        passages = [hit.passage for hit in hits]
         self._hits = hits
         self._steps = steps
         self._size = size
-        self._wanted = [_in_reach(hit.passage, steps, size) for hit in hits]
-        self._rooms = tuple([(hit.passage.ordinal, size - len(hit.passage.text)) for hit in hits])
-        self.base = hits[0].passage.base
-        self.known: dict[int, Passage | None] = {hit.passage.ordinal: hit.passage for hit in hits}
+        self._wanted = [_in_reach(each, steps, size) for each in passages]
+        self._rooms = tuple([(each.ordinal, size - len(each.text)) for each in passages])
+        self.base = passages[0].base
+        self.known: dict[int, Passage | None] = {each.ordinal: each for each in passages}
         self.grown: list[_Grown] = []
 
     def stretches(self) -> list[Stretch]:

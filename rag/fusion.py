@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import nlargest
+from functools import partial
 from itertools import chain, compress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +36,9 @@ class Ranked(NamedTuple):
     coverage: float
 
 
+_ranked = partial(tuple.__new__, Ranked)  # in a third of the time of calling it
+
+
 @dataclass(frozen=True, slots=True)
 class Fused:
     """All candidates, in the order of their `scores`; `trust` (0 to 1) is how much of the question's words was found at all.
@@ -53,11 +56,9 @@ class Fused:
 
     def ranked(self, first: int = 0, after: int | None = None) -> list[Ranked]:
         """The best first, from a place up to another: seldom more than the best half of them matter."""
-        found = []
-        for at in self.order[first:after]:
-            base, one = self.bases[at], self.candidates[at]
-            found.append(Ranked(base, one, self.scores[at], self.asked[base][one.matched]))
-        return found
+        bases, candidates, scores, asked = self.bases, self.candidates, self.scores, self.asked
+        found = [(bases[at], candidates[at], scores[at]) for at in self.order[first:after]]
+        return [_ranked((base, one, score, asked[base][one.matched])) for base, one, score in found]
 
 
 def fuse(found: Sequence[Searched], alpha: float, coverage: float) -> Fused:
@@ -71,7 +72,7 @@ def fuse(found: Sequence[Searched], alpha: float, coverage: float) -> Fused:
     _, bm25, cosine, in_lexical, in_dense, *_ = zip(*candidates, strict=True) if candidates else [()] * 5
     held = {each.base: covered(each.words, each.candidates) for each in found}
     shares = chain.from_iterable([each.words for each in held.values()])
-    lexical = nlargest(_COVERED_BY, compress(zip(bm25, shares, strict=True), in_lexical))
+    lexical = sorted(compress(zip(bm25, shares, strict=True), in_lexical), reverse=True)[:_COVERED_BY]
     most = max([share for _, share in lexical], default=0.0)
     trust = min(1.0, most / coverage) if coverage else float(bool(lexical))
     weight = alpha * trust if any(in_dense) else 1.0

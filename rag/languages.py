@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from rag.stopwords import STOPWORDS
@@ -197,13 +198,12 @@ def _east_asian_scores(counts: dict[str, float]) -> dict[str, float]:
 
 
 def _family_scores(text: str, leanings: _Leanings) -> dict[str, float]:
-    scores: defaultdict[str, float] = defaultdict(float)
-    lowered = text.lower().replace("\u2019", "'")
-    pattern = _PLAIN_WORD if lowered.isascii() else _WORD
-    for word, times in Counter(pattern.findall(lowered)).items():
-        for language, worth in leanings[word]:
-            scores[language] += times * worth
-    return dict(scores)
+    scores: dict[str, float] = {}
+    lowered = text.lower()
+    found = _PLAIN_WORD.findall(lowered) if lowered.isascii() else _WORD.findall(lowered.replace("\u2019", "'"))
+    for language, worth in chain.from_iterable(map(leanings.__getitem__, found)):
+        scores[language] = scores.get(language, 0.0) + worth
+    return scores
 
 
 class _Leanings(dict[str, tuple[tuple[str, float], ...]]):

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rag.coverage import Word
 from rag.fusion import Searched, fuse
 from rag.noting import candidates_noted
-from rag.relevance import relevance_of
+from rag.relevance import made, relevance_of
 from rag.selection import Fold
-from rag.types import Match, Passage
+from rag.types import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from rag.fusion import Fused, Ranked
-    from rag.types import Candidate
+    from rag.types import Candidate, Match
 
 _passage = partial(tuple.__new__, Passage)
 _SPARE = 4  # passages fetched beyond those needed, to make up for copies
@@ -99,7 +99,7 @@ class Leading(NamedTuple):
         led, folded, trust, noted = packed
         matches = []
         for passage, score, relevance, scores, members, copies in led:
-            matches.append(Match(_passage(passage), score, relevance, scores, members, tuple(map(_passage, copies))))
+            matches.append(made((_passage(passage), score, relevance, scores, members, tuple(map(_passage, copies)), ())))
         return Led(matches, folded, trust, frozenset([self.base]) if self.foreign else frozenset(), noted)
 
 
@@ -109,6 +109,6 @@ def ordered(given: tuple[Any, ...]) -> Leading:
 
 
 def _match(ranked: Ranked, passage: Passage, trust: float, *, blind: bool) -> Match:
-    one = ranked.candidate
-    scores = {"bm25": one.bm25, "cosine": one.cosine, "coverage": ranked.coverage, "trust": trust, "fused": ranked.score}
-    return Match(passage, ranked.score, relevance_of(scores, blind=blind), scores, (passage.id,))
+    _, one, score, coverage = ranked
+    scores = {"bm25": one.bm25, "cosine": one.cosine, "coverage": coverage, "trust": trust, "fused": score}
+    return made((passage, score, relevance_of(scores, blind=blind), scores, (passage.id,), (), ()))

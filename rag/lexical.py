@@ -69,12 +69,13 @@ _stemming = Lock()  # a stemmer holds state while it works
 
 def words(text: str) -> list[str]:
     """The normalised words of a text, in order; of a compound (`max_connections`, `3.11`) the whole and its parts."""
-    return list(_terms(_tokens(text), ""))
+    return terms(text)
 
 
 def terms(text: str, language: str = "") -> list[str]:
     """What a passage is indexed by: its words as they stand and their stems."""
-    return list(_terms(_tokens(text), language))
+    known = _known(language)
+    return list(known[text] if text in known else chain.from_iterable(map(known.__getitem__, _tokens(text))))
 
 
 def distinct_terms(text: str, language: str = "") -> frozenset[str]:
@@ -118,7 +119,7 @@ def content_words(text: str, language: str = "") -> list[str]:
 
 @lru_cache(maxsize=256)  # one turn asks several times for those of its question and of each sentence of its answer
 def _content_words(text: str, language: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_terms(_without_stops(_tokens(text), language or detect(text)), "")))
+    return tuple(dict.fromkeys(chain.from_iterable(map(_telling(language or detect(text)).__getitem__, _tokens(text)))))
 
 
 def is_stop(word: str, language: str) -> bool:
@@ -159,6 +160,27 @@ class _Known(dict[str, tuple[str, ...]]):
 @lru_cache(maxsize=8)
 def _known(language: str) -> _Known:
     return _Known(language)
+
+
+class _Telling(dict[str, tuple[str, ...]]):
+    """The words of the tokens met so far, as they stand; none of a token that tells nothing in this language."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        found = tuple(_terms(_without_stops((token,), self._language), ""))
+        if not IS_DENSE[token[0]]:
+            if len(self) >= _MOST_KNOWN:
+                self.clear()
+            self[token] = found
+        return found
+
+
+@lru_cache(maxsize=8)
+def _telling(language: str) -> _Telling:
+    return _Telling(language)
 
 
 def _pairs(run: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rag.languages import detect, script
 from rag.lexical import content_words, is_stop, words
+from rag.stopwords import STOP_PHRASES, STOPWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +19,7 @@ _UNSPACED: Final = frozenset(("han", "kana", "thai", "lao", "khmer", "myanmar"))
 _JAPANESE: Final = re.compile(
     "[\u30a1-\u30fa\u30fc]{2,}|[\u3005\u3400-\u4dbf\u4e00-\u9fff]{2,}"
 )  # words stand in these, endings in the third
+_WITHOUT_PHRASES: Final = STOPWORDS.keys() - STOP_PHRASES.keys()
 _SEGMENT: Final = 8  # characters of an unspaced text that count as one word, at most
 
 
@@ -28,9 +30,12 @@ def telling_words(text: str) -> tuple[str, ...]:
 
 
 def _telling(text: str, language: str) -> Iterator[str]:
-    is_plain = text.isascii()
+    if text.isascii() and language in _WITHOUT_PHRASES:  # as most are
+        stops = STOPWORDS[language]
+        yield from [word for word in _WORD.findall(text) if word not in stops and len(word) > 1 and word.casefold() not in stops]
+        return
     for word in _WORD.findall(text):
-        if not is_plain and is_unspaced(word):
+        if is_unspaced(word):
             yield from _JAPANESE.findall(word) if language == "ja" else _segments(content_words(word, language))
         elif len(word) > 1 and not is_stop(word, language):
             yield word

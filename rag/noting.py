@@ -18,19 +18,20 @@ _NONE = "-"
 
 
 def decimals(values: Sequence[float]) -> str:
-    return " ".join(("%.4f",) * len(values)) % tuple(values)
+    return ("%.4f " * len(values))[:-1] % tuple(values)
 
 
 def candidates_noted(ranked: Sequence[Ranked]) -> dict[str, object]:
-    found = [each.candidate for each in ranked]
+    _, found, score, coverage = zip(*ranked, strict=True) if ranked else [()] * 4
+    ids, bm25, cosine, lexical, dense, *_ = zip(*found, strict=True) if found else [()] * 5
     return {
-        "id": [each.id for each in found],
-        "score": decimals([each.score for each in ranked]),
-        "bm25": decimals([each.bm25 for each in found]),
-        "cosine": decimals([each.cosine for each in found]),
-        "coverage": decimals([each.coverage for each in ranked]),
-        "lexical_rank": [each.lexical_rank for each in found],
-        "dense_rank": [each.dense_rank for each in found],
+        "id": list(ids),
+        "score": decimals(score),
+        "bm25": decimals(bm25),
+        "cosine": decimals(cosine),
+        "coverage": decimals(coverage),
+        "lexical_rank": list(lexical),
+        "dense_rank": list(dense),
     }
 
 
@@ -38,19 +39,21 @@ def matches_noted(matches: Sequence[Match], *scores: str) -> dict[str, object]:
     """With these of their scores. Members are told where there are several."""
     if not matches:
         return {}
+    passages, score, relevance, named, members, *_ = zip(*matches, strict=True)
     return {
-        "id": [match.passage.id for match in matches],
-        "title": [_title(match) for match in matches],
-        "members": [list(match.members) if len(match.members) > 1 else [] for match in matches],
-        "score": decimals([match.score for match in matches]),
-        "relevance": decimals([match.relevance for match in matches]),
-        **{name: _named([match.scores for match in matches], name) for name in scores},
+        "id": [passage.id for passage in passages],
+        "title": [_title(passage.title, passage.headings) for passage in passages],
+        "members": [list(ids) if len(ids) > 1 else [] for ids in members],
+        "score": decimals(score),
+        "relevance": decimals(relevance),
+        **{name: _named(named, name) for name in scores},
     }
 
 
 def _named(scores: Sequence[Mapping[str, float]], name: str) -> str:
-    if all(name in each for each in scores):
-        return decimals([each[name] for each in scores])
+    found = [each[name] for each in scores if name in each]
+    if len(found) == len(scores):
+        return decimals(found)
     return " ".join([f"{each[name]:.4f}" if name in each else _NONE for each in scores])
 
 
@@ -59,7 +62,6 @@ def scores_of(column: str) -> list[float | None]:
     return [None if text == _NONE else float(text) for text in column.split()]
 
 
-def _title(match: Match) -> str:
-    title, headings = match.passage.title, match.passage.headings
+def _title(title: str, headings: Sequence[str]) -> str:
     last = headings[-1] if headings else ""
     return f"{title} › {last}" if title and last else title or last

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rag.fusion import normalised
 from rag.types import Match
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 LEAST = 0.3  # relevance below which no base of those measured should answer: what is known of one that was not measured itself
 _RERANKED = 0.6  # measured: better than half in every language, and by .01 across them
 _WORDS_TELL = 0.65  # of a passage's relevance, where the question's words are found
 _STANDING = 0.25  # the power of a passage's score beside the best one's: what ranks far below it seldom answers
+
+made: Callable[[Iterable[Any]], Match] = partial(tuple.__new__, Match)  # in a third of the time of calling it
 
 
 def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: float = 0.0, absolute: bool = False) -> list[Match]:
@@ -26,14 +29,15 @@ def blended(head: Sequence[Match], scores: Sequence[float | None], *, floor: flo
     """
     prior = normalised([match.score for match in head])
     new = iter(normalised([score for score in scores if score is not None]))
-    top = max(match.score for match in head)
+    top = max([match.score for match in head])
     reranked = []
-    for match, before, score in zip(head, prior, scores, strict=True):
-        mixed = before if score is None else _RERANKED * next(new) + (1 - _RERANKED) * before
-        named = match.scores if score is None else {**match.scores, "rerank": score}
-        relevance = match.relevance if score is None or not absolute else min(1.0, max(0.0, score))
-        score_now = floor + (top - floor) * mixed
-        reranked.append(Match(match.passage, score_now, relevance, named, match.members, match.copies, match.parts))
+    for (passage, _, relevance, named, *rest), before, score in zip(head, prior, scores, strict=True):
+        mixed = before
+        if score is not None:
+            mixed = _RERANKED * next(new) + (1 - _RERANKED) * before
+            named = {**named, "rerank": score}  # noqa: PLW2901 - with one more
+            relevance = min(1.0, max(0.0, score)) if absolute else relevance  # noqa: PLW2901
+        reranked.append(made((passage, floor + (top - floor) * mixed, relevance, named, *rest)))
     return sorted(reranked, key=attrgetter("score"), reverse=True)
 
 
@@ -42,10 +46,8 @@ def by_standing(best: Sequence[Match]) -> list[Match]:
     top = best[0].score if best else 0.0
     if top <= 0:
         return list(best)
-    standing = [match.relevance * (max(0.0, match.score) / top) ** _STANDING for match in best]
     return [
-        Match(match.passage, match.score, relevance, match.scores, match.members, match.copies, match.parts)
-        for match, relevance in zip(best, standing, strict=True)
+        made((passage, score, relevance * (max(0.0, score) / top) ** _STANDING, *rest)) for passage, score, relevance, *rest in best
     ]
 
 

@@ -47,6 +47,8 @@ class Numbering:
         """The numbers of passage n's document, and of others with the very same text; `said` tells the place in it."""
         match = self._given[n - 1]
         numbers = [self._number(standing_at(part_of(match, said), said))]
+        if not match.copies:
+            return numbers
         told = {part.text for part in match.parts or (match.passage,)}
         for copy in match.copies:
             if len(numbers) > _MOST_COPIES:

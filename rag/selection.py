@@ -30,8 +30,8 @@ class Fold:
         self.kept: list[Match] = []
         self.folded: list[tuple[str, str]] = []  # a copy's id, and what it is a copy of
         self._matched: dict[frozenset[str], list[int]] = {}
-        self._texts: dict[str, int] = {}
-        self._sketches: list[int] = []  # of those kept
+        self._long: dict[int, list[int]] = {}  # those kept, by the length of their text
+        self._sketches: list[bytes] = []  # of those kept
         self._terms: dict[tuple[str, str], frozenset[str]] = {}
         self._variants: Counter[int] = Counter()  # how many are kept beside the first of their make
 
@@ -39,25 +39,23 @@ class Fold:
         original = self._original(match, candidate)
         if original is None:
             place = len(self.kept)
-            self._texts[match.passage.text] = place
+            self._long.setdefault(len(match.passage.text), []).append(place)
             self._matched.setdefault(candidate.matched, []).append(place)
             self.kept.append(match)
-            self._sketches.append(read(candidate.sketch))
+            self._sketches.append(candidate.sketch)
             return
         better = self.kept[original]
         self.kept[original] = better._replace(copies=(*better.copies, match.passage))
         self.folded.append((match.passage.id, better.passage.id))
 
     def _original(self, match: Match, candidate: Candidate) -> int | None:
-        same = self._texts.get(match.passage.text)
-        if same is not None:
-            return same
-        if candidate.matched not in self._matched:
-            return None
+        text, kept = match.passage.text, self.kept
+        for place in self._long.get(len(text), ()):
+            if kept[place].passage.text == text:
+                return place
         first: int | None = None  # of its make, with another number
-        sketch = read(candidate.sketch)
-        for place in self._matched[candidate.matched]:  # near-copies that differ in a word of the question are no copies for it
-            if not unlike(sketch, self._sketches[place], NEAR_COPY) and _may_be_alike(match, self.kept[place]):
+        for place in self._matched.get(candidate.matched, ()):  # those that differ in a word of the question are no copies for it
+            if _may_be_alike(match, kept[place]) and not unlike(read(candidate.sketch), read(self._sketches[place]), NEAR_COPY):
                 terms, known = self._terms_of(match.passage), self._terms_of(self.kept[place].passage)
                 if _alike(known, terms):
                     if not _differ_in_a_number(known, terms):

@@ -311,14 +311,13 @@ class Answer:
     remark: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One step of a run: its name, how long it took, what it noted, and its error where it failed."""
 
     name: str
     started: float
     seconds: float
-    notes: Mapping[str, object] = field(default_factory=dict)
+    notes: Mapping[str, object] = MappingProxyType({})
     error: str = ""
 
 
@@ -349,8 +348,7 @@ class Sampling:
     seconds: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(NamedTuple):
     """A passage as a writer sees it: the number it is cited by, its title and its text."""
 
     n: int

@@ -170,11 +170,14 @@ class PassageList:
         """In order."""
         name = well_formed(stretch.document)
         for at in _places(self._document_keys, name):
-            start, count = self._document_rows[2 * at : 2 * at + 2]
-            rows = range(start, start + count)
-            low, high = bisect_left(rows, stretch.first, key=self._ordinal), bisect_right(rows, stretch.last, key=self._ordinal)
-            wanted = _fitting([self._place(row) for row in rows[low:high]], stretch.rooms) if stretch.rooms else range(high - low)
-            found = [self.passage(start + low + row) for row in wanted]
+            rows = self._within(self._document_rows[2 * at], self._document_rows[2 * at + 1], stretch)
+            if stretch.rooms and len(rows) > 1:
+                numbers = self._numbers
+                places = [(numbers[row * _COLUMNS + _LENGTH], numbers[row * _COLUMNS + _ORDINAL]) for row in rows]
+                wanted = [rows[place] for place in _fitting(places, stretch.rooms)]
+            else:
+                wanted = [] if stretch.rooms else [*rows]
+            found = [self.passage(row) for row in wanted]
             self._give_back(len(found))
             if found and found[0].document == name:
                 return found
@@ -191,10 +194,13 @@ class PassageList:
         )
         return tuple.__new__(Passage, fields)  # in two thirds of the time of calling it
 
-    def _place(self, row: int) -> tuple[int, int]:
-        """How long its text is, and its ordinal."""
-        length, ordinal = self._numbers[row * _COLUMNS + _LENGTH : row * _COLUMNS + _ORDINAL + 1]
-        return length, ordinal
+    def _within(self, start: int, count: int, stretch: Stretch) -> range:
+        """The rows of a stretch; where no ordinal of the document is left out, they need not be looked for."""
+        rows = range(start, start + count)
+        first = self._ordinal(start)
+        if self._ordinal(rows[-1]) == first + count - 1:
+            return rows[max(0, stretch.first - first) : max(0, stretch.last + 1 - first)]
+        return rows[bisect_left(rows, stretch.first, key=self._ordinal) : bisect_right(rows, stretch.last, key=self._ordinal)]
 
     def _ordinal(self, row: int) -> int:
         return self._numbers[row * _COLUMNS + _ORDINAL]

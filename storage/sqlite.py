@@ -38,6 +38,7 @@ _READERS = 2  # so that one long read does not hold up the others
 _GROUP = 64  # pieces of work in one commit
 _CHECKPOINT_AFTER = 250  # statements, of some ten pages each
 _BUSY = 10_000  # milliseconds to wait for another process that writes
+_SHORTLY = 100  # the same, for what can be done later as well
 # what one statement changes is held in memory until it has ended: a file of its own would take longer than the statement
 _PRAGMAS = (
     f"busy_timeout = {_BUSY}",
@@ -96,7 +97,7 @@ class SqliteEngine:
     async def _checkpoint(self) -> None:
         """Bring what was written here from the log into the file; by a thread, since that waits for the disk."""
         with suppress(sqlite3.Error):
-            await self._reads.ask(lambda connection: driver(connection).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall())
+            await self._reads.ask(_emptied)
 
     async def migrate(self, work: Callable[[Connection], None]) -> None:
         await asyncio.to_thread(self._migrate, work)
@@ -117,6 +118,17 @@ class SqliteEngine:
         for connection in self._connections:
             connection.close()
         self._engine.dispose()
+
+
+def _emptied(connection: Connection) -> None:
+    """The log is brought into the file, and begins anew: else it would grow for as long as people ask without a pause, and
+    making it longer takes half as long again as writing over it. What was written meanwhile has to wait a moment in the end.
+    """
+    direct = driver(connection)
+    direct.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    direct.execute(f"PRAGMA busy_timeout = {_SHORTLY}")
+    direct.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+    direct.execute(f"PRAGMA busy_timeout = {_BUSY}")
 
 
 def _path(url: URL) -> Path | None:

@@ -208,7 +208,7 @@ def test_a_row_holds_every_score_the_rank_in_each_list_and_the_title() -> None:
 @pytest.mark.parametrize("width", [80, 139, 140, 150, 220])
 def test_a_long_title_takes_no_room_from_scores_and_outcomes(width: int) -> None:
     long = shown("leave.md#0", 0.97, "leave.md#0", "leave.md#1", title="Leave › " + "and all that there is to say of it " * 9)
-    select = replace(STEPS[5], notes={**STEPS[5].notes, "kept": [long]})
+    select = STEPS[5]._replace(notes={**STEPS[5].notes, "kept": [long]})
 
     row = next(
         line for line in page(replace(RUN, steps=(*STEPS[:5], select)), width=width).splitlines() if line.startswith("leave.md#0 ")

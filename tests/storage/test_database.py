@@ -113,6 +113,23 @@ async def test_what_is_written_at_once_comes_from_the_log_into_the_file(tmp_path
                 await asyncio.sleep(0.01)
 
 
+async def test_the_log_does_not_grow_while_people_ask_without_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.sqlite._CHECKPOINT_AFTER", 20)
+
+    def insert(key: str, connection: Connection) -> None:
+        connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": key * 100})
+
+    async with Database(f"sqlite:///{tmp_path}/f.db") as database:
+        for number in range(600):
+            await database.write(partial(insert, f"a key like no other {number}"), single=True)
+            await asyncio.sleep(0.002)
+        kept = await _count(database, metadata.tables["remembered"])
+        log = (tmp_path / "f.db-wal").stat().st_size
+
+    assert kept == 600
+    assert log < 1_000 * 4096
+
+
 async def test_where_sqlite_gives_up_the_transaction_nothing_of_it_is_said_to_be_kept(tmp_path: Path) -> None:
     def insert(key: str, connection: Connection) -> None:
         connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": key})
