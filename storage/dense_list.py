@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from storage import sign_list
 from storage.arrays import mapped, save
+from storage.sign_list import SignList, signs, slices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,11 +18,11 @@ if TYPE_CHECKING:
 
     from rag.types import Vector
 
-FILES = ("vectors.f4", "signs.u8", "present.b1")
+FILES = ("vectors.f4", "present.b1", *sign_list.FILES)
 EXACT = 4_000  # up to so many passages the product with all of them is quicker than looking at signs
-NOWHERE = 0xFFFF  # the distance of a passage without a vector
-RESCORED = 1_000  # .989 of the exact best twenty are among so many nearest by signs, at 100,000 passages
-FEWEST_RESCORED = 500  # .998 of them among so many, at 10,000
+RESCORED = 500  # of a list of few: .94 of the exact best fifty are among so many nearest by signs, at 10,000 passages
+NEAREST = 1_600  # of a list of many: .99 of the exact best fifty are among so many, at 100,000
+NEARER = (125, 5)  # of those so many, and so many for each that is wanted, weighed: .98
 
 
 class DenseBuilder:
@@ -46,26 +48,19 @@ class DenseBuilder:
     def finish(self) -> None:
         self.close()
         rows = np.concatenate(self._signs) if self._signs else np.zeros((0, 1), np.uint64)
-        save(self._folder / "signs.u8", np.ascontiguousarray(rows.T))
+        save(self._folder / "signs.u8", rows)
+        save(self._folder / "slices.u8", slices(rows))
         save(self._folder / "present.b1", np.array(self._present, np.bool_))
 
 
-def signs(vectors: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """One bit a dimension, 64 to a number, filled up with zeros."""
-    bits = np.packbits(vectors > 0, axis=1, bitorder="little")
-    padded = np.zeros((len(vectors), -(-bits.shape[1] // 8) * 8), np.uint8)
-    padded[:, : bits.shape[1]] = bits
-    return padded.view("<u8")
-
-
 class DenseList:
-    """The matrix is memory-mapped; the signs are in memory, one row for each 64 dimensions."""
+    """Memory-mapped."""
 
     def __init__(self, folder: Path, size: int, dimension: int) -> None:
         self._vectors = mapped(folder / "vectors.f4", "<f4").reshape(size, dimension)
-        self._signs = np.fromfile(folder / "signs.u8", "<u8").reshape(-1, size) if size else np.zeros((0, 0), np.uint64)
         present = np.fromfile(folder / "present.b1", np.bool_)
-        self._missing, self._filled = np.flatnonzero(~present), np.flatnonzero(present)
+        self._filled = np.flatnonzero(present)
+        self._signs = SignList(folder, dimension, present)
 
     @property
     def filled(self) -> bool:
@@ -78,8 +73,7 @@ class DenseList:
 
         Cosines are exact, and worked out row by row, so that equal vectors have equal ones wherever they lie.
         """
-        enough = min(RESCORED, max(FEWEST_RESCORED, len(self._vectors) // 50))
-        rows = self._near(vector, max(enough, 2 * limit))
+        rows = self._near(vector, limit)
         if len(rows) == len(self._vectors):
             every = np.asarray(np.vecdot(self._vectors, vector))
             cosines, others = every, every[also]
@@ -90,26 +84,16 @@ class DenseList:
         first = foremost(cosines, limit)
         return rows[first], cosines[first], others
 
-    def _near(self, vector: NDArray[np.float32], many: int) -> NDArray[np.int64]:
+    def _near(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         """The rows, ascending, of the vectors that are worth an exact look."""
-        if len(self._vectors) <= max(EXACT, many):
+        size, few = len(self._vectors), max(RESCORED, 2 * limit)
+        if size <= max(EXACT, few):
             return self._filled
-        distances = self._distances(vector)
-        farthest = int(np.partition(distances, many - 1)[many - 1])
-        rows: NDArray[np.int64] = (distances <= min(farthest, NOWHERE - 1)).nonzero()[0]
-        if len(rows) <= 2 * many:
-            return rows
-        nearer = (distances < farthest).nonzero()[0]  # many copies of one vector: no need to look at all of them
-        return np.sort(np.concatenate([nearer, (distances == farthest).nonzero()[0][:many]]))
-
-    def _distances(self, vector: NDArray[np.float32]) -> NDArray[np.uint16]:
-        """In how many signs each passage's vector differs from this one; past all others where there is no vector."""
-        wanted = signs(vector[np.newaxis])[0]
-        differing = np.bitwise_count(self._signs ^ wanted[:, np.newaxis])
-        distances: NDArray[np.uint16] = differing.sum(axis=0, dtype=np.uint16)
-        if len(self._missing):
-            distances[self._missing] = NOWHERE
-        return distances
+        if size <= sign_list.FEW:
+            return self._signs.near(vector, few)
+        nearer = NEARER[0] + NEARER[1] * limit
+        rows = self._signs.near(vector, max(NEAREST, 4 * nearer))
+        return self._signs.nearer(vector, rows, nearer)
 
 
 def foremost(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ import pytest_asyncio
 
 from rag.errors import IndexMismatch, StoreUnavailable
 from rag.types import Candidate, Indexed, Search, Stretch
-from storage import dense_list, generations, lexical_list, local_writer
+from storage import dense_list, generations, lexical_list, local_writer, sign_list
 from storage.index_folder import IndexFolder, safe_name, store_errors
 from storage.lexical_list import K1, B
 from storage.local_index import LocalIndex
@@ -476,10 +476,14 @@ def test_every_score_of_the_lexical_list_is_that_of_bm25s(tmp_path: Path) -> Non
         assert np.array_equal(scores, theirs.get_scores([word]))
 
 
-@pytest.fixture
-def by_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=["few", "many"])
+def by_signs(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Each way of looking at signs, with few enough passages for a test."""
     monkeypatch.setattr(dense_list, "EXACT", 0)
     monkeypatch.setattr(dense_list, "RESCORED", 60)
+    monkeypatch.setattr(dense_list, "NEAREST", 150)
+    monkeypatch.setattr(dense_list, "NEARER", (40, 3))
+    monkeypatch.setattr(sign_list, "FEW", 0 if request.param == "many" else 10_000)
 
 
 @pytest.mark.usefixtures("by_signs")
@@ -521,18 +525,15 @@ async def test_by_signs_many_copies_of_one_vector_are_ranked_in_the_order_of_the
     assert [each.id for each in candidates] == [f"d{number:03}#0" for number in range(5)]
 
 
-def test_by_signs_only_so_many_copies_of_one_vector_are_looked_at(tmp_path: Path) -> None:
-    builder = dense_list.DenseBuilder(tmp_path, DIMENSION)
-    builder.add([direction("the same")] * 6_000)
-    builder.finish()
-    held = dense_list.DenseList(tmp_path, 6_000, DIMENSION)
-
-    assert held._near(np.frombuffer(direction("the same"), "<f4"), 100).tolist() == list(range(100))
-
-
-async def test_a_dimension_that_fills_no_whole_number_of_words_is_taken(index: LocalIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("few", [0, 1_000])
+async def test_a_dimension_that_fills_no_whole_number_of_words_is_taken(
+    index: LocalIndex, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
     monkeypatch.setattr(dense_list, "EXACT", 0)
     monkeypatch.setattr(dense_list, "RESCORED", 2)
+    monkeypatch.setattr(dense_list, "NEAREST", 6)
+    monkeypatch.setattr(dense_list, "NEARER", (0, 3))
+    monkeypatch.setattr(sign_list, "FEW", few)
     chance = np.random.default_rng(1)
     vectors = [(chance.standard_normal(70)).astype("<f4").tobytes() for _ in range(9)]
     held = [Indexed(each.passage, vector) for each, vector in zip(indexed("a", *"abcdefghi"), vectors, strict=True)]
