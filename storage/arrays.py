@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import weakref
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 READ_AHEAD = 512 << 20  # bytes
+SMALL = 64 << 20  # bytes: what may be counted as it likes
 _WINDOW, _WINDOWS = 1 << 16, 64
 
 
@@ -42,6 +44,29 @@ def mapped_bytes(path: Path) -> mmap.mmap | bytes:
     if size <= READ_AHEAD and hasattr(mmap, "MADV_WILLNEED"):
         found.madvise(mmap.MADV_WILLNEED)
     return found
+
+
+class Pieces:
+    """A file of which pieces are read, here and there.
+
+    A large one is not mapped: the system would count sixteen pages for each that is touched as this process's memory, and to
+    give them back takes three times as long as to ask for each piece.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._mapped: mmap.mmap | bytes | None = None
+        if (size := path.stat().st_size) <= SMALL or not hasattr(os, "pread"):
+            self._mapped = mapped_bytes(path)
+            return
+        self._handle = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._handle)
+        if size <= READ_AHEAD and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._handle, 0, 0, os.POSIX_FADV_WILLNEED)
+
+    def __getitem__(self, where: slice) -> bytes:
+        if self._mapped is not None:
+            return self._mapped[where]
+        return os.pread(self._handle, where.stop - where.start, where.start)
 
 
 def force(path: Path) -> None:

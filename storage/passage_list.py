@@ -6,7 +6,6 @@ holds; its numbers stand apart. Ids and documents are found by a checksum of 32 
 
 from __future__ import annotations
 
-import mmap
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
@@ -15,7 +14,7 @@ import numpy as np
 
 from rag.text import well_formed
 from rag.types import Passage
-from storage.arrays import mapped, mapped_bytes, save
+from storage.arrays import Pieces, mapped, mapped_bytes, save
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,8 +37,6 @@ FILES = (
 SEPARATOR = "\0"
 _RECENT = 5_000  # passages
 FEW = 20_000
-GIVEN_BACK_AFTER = 500  # passages read: the system keeps what was read, but no longer counts it as this process's
-SMALL = 64 << 20  # bytes: what may be counted as it likes
 
 
 class Packed(NamedTuple):
@@ -126,7 +123,7 @@ class PassageList:
 
     def __init__(self, folder: Path) -> None:
         self._numbers = _numbers(folder / "numbers.i8", "<i8")
-        self._texts = mapped_bytes(folder / "passages.txt")
+        self._texts = Pieces(folder / "passages.txt")
         self._ids = mapped_bytes(folder / "ids.txt")
         self._id_places = mapped(folder / "ids.i8", "<i8")
         self._id_keys = _numbers(folder / "ids.u4", "<u4")
@@ -136,9 +133,7 @@ class PassageList:
             self._known_ids = self._names(np.arange(len(self._id_places) - 1))
         self._document_keys = _numbers(folder / "documents.u4", "<u4")
         self._document_rows = _numbers(folder / "documents.i4", "<i4")  # of each its first row, and how many it has
-        self._read = 0
         self._recent: dict[str, int] = {}  # where those lie that were just found: they are about to be asked for
-        self._is_large = len(self._texts) > SMALL and hasattr(mmap, "MADV_DONTNEED")
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         names = self._names(rows)
@@ -163,7 +158,6 @@ class PassageList:
             if passage is None:
                 return None
             found.append(passage)
-        self._give_back(len(found))
         return found
 
     def between(self, stretch: Stretch) -> list[Passage]:
@@ -178,7 +172,6 @@ class PassageList:
             else:
                 wanted = [] if stretch.rooms else [*rows]
             found = [self.passage(row) for row in wanted]
-            self._give_back(len(found))
             if found and found[0].document == name:
                 return found
         return []
@@ -208,12 +201,6 @@ class PassageList:
     def _named(self, name: str) -> Passage | None:
         found = (self.passage(self._id_rows[at]) for at in _places(self._id_keys, name))
         return next((passage for passage in found if passage.id == name), None)
-
-    def _give_back(self, many: int) -> None:
-        self._read += many
-        if self._is_large and self._read >= GIVEN_BACK_AFTER and isinstance(self._texts, mmap.mmap):
-            self._read = 0
-            self._texts.madvise(mmap.MADV_DONTNEED)
 
 
 def _fitting(places: Sequence[tuple[int, int]], rooms: Sequence[tuple[int, int]]) -> list[int]:

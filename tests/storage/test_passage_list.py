@@ -1,5 +1,6 @@
 """The packed passages of a generation: found by a checksum, told apart by what they are."""
 
+import gc
 from contextlib import closing
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag.types import Passage, Stretch
-from storage import passage_list
+from storage import arrays, passage_list
 from storage.passage_list import Packed, PassageBuilder, PassageList
 
 
@@ -75,12 +76,25 @@ def test_an_empty_list_holds_nothing(tmp_path: Path) -> None:
     assert held.between(Stretch("a", 0, 9)) == []
 
 
-def test_passages_are_read_on_after_their_pages_were_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passage_list, "GIVEN_BACK_AFTER", 2)
-    monkeypatch.setattr(passage_list, "SMALL", 0)
-    held = listed(tmp_path, *(packed("a", ordinal, str(ordinal)) for ordinal in range(7)))
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what is open")
+def test_the_text_of_a_large_base_is_read_without_being_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "SMALL", 0)
+    held = listed(tmp_path, *(packed("a", ordinal, f"é{ordinal}") for ordinal in range(7)))
+    text = tmp_path / "passages.txt"
+    assert is_open(text)
+    assert str(text) not in Path("/proc/self/maps").read_text("utf-8")
 
-    assert [each.text for each in held.between(Stretch("a", -3, 99))] == list("0123456")
+    text.unlink()  # as when the next generation has been made
+
+    assert [each.text for each in held.between(Stretch("a", -3, 99))] == [f"é{ordinal}" for ordinal in range(7)]
+    del held
+    gc.collect()
+    assert not is_open(text)
+
+
+def is_open(path: Path) -> bool:
+    links = (each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink())
+    return any(str(link).removesuffix(" (deleted)") == str(path) for link in links)
 
 
 @pytest.mark.parametrize(
