@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 K1, B = 0.9, 0.4  # measured on the labelled sets of all languages: every one gains over 1.5 and 0.75
 BUCKETS = 32  # postings are sorted one bucket of words at a time, so that memory stays bounded
 REMEMBERED = 50_000  # terms
-_BITS = 64  # of the largest numbers
 BLOCK = 64  # the best of every block bounds the best of all from below
 _LEAST = np.nextafter(np.float32(0), np.float32(1))  # that is above zero
 FILES = ("words.u8", "starts.i8", "rows.i4", "scores.f4")
@@ -176,28 +175,19 @@ class Look(NamedTuple):
         """The terms that stand in each of these passages."""
         if not self.terms:
             return [frozenset()] * len(rows)
-        held = np.hstack([self._held(first, rows) for first in range(0, len(self.terms), _BITS)])
-        patterns = held.view(f"V{len(self.terms)}").ravel().tolist()
+        patterns = self._held(rows).view(f"V{len(self.terms)}").ravel().tolist()
         known = {pattern: frozenset(compress(self.terms, pattern)) for pattern in set(patterns)}  # many hold the same terms
         return [known[pattern] for pattern in patterns]
 
-    def _held(self, first: int, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Which of the terms from the `first` on stand in each passage, one column a term, at most _BITS of them.
-
-        Added up as the scores are: one bit a term, which a passage holds once or not at all.
-        """
-        lengths = self.lengths[first : first + _BITS]
-        before, many = self.lengths[:first].sum(), lengths.sum()
-        bits = np.zeros(len(self.scores), f"<u{_bytes(len(lengths))}")
-        each = bits.dtype.type(1) << np.arange(len(lengths), dtype=bits.dtype)
-        np.add.at(bits, self.rows[before : before + many], each.repeat(lengths))
-        columns = bits[rows].view(np.uint8).reshape(len(rows), bits.itemsize)
-        return np.unpackbits(columns, axis=1, count=len(lengths), bitorder="little")
-
-
-def _bytes(bits: int) -> int:
-    """Few, so that they stay near the processor."""
-    return next(size for size in (1, 2, 4, 8) if bits <= 8 * size)
+    def _held(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Which of the terms stand in each passage, one column a term."""
+        numbers = np.zeros(len(self.scores), np.min_scalar_type(len(rows)))  # few bytes stay near the processor
+        numbers[rows] = np.arange(1, len(rows) + 1, dtype=numbers.dtype)
+        found = numbers.take(self.rows)
+        hits = (found != 0).nonzero()[0]
+        held = np.zeros((len(rows) + 1, len(self.terms)), np.uint8)
+        held[found[hits], self.lengths.cumsum().searchsorted(hits, side="right")] = 1
+        return held[1:]
 
 
 def best(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:

@@ -28,6 +28,15 @@ def test_of_any_number_of_terms_each_passage_tells_those_it_holds(tmp_path: Path
     assert matched == [frozenset(texts[passage].split()) for passage in (8, 0, 3, 5)]
 
 
+@pytest.mark.parametrize("many", [1, 254, 255, 256, 257, 600])
+def test_of_any_number_of_passages_each_tells_its_terms(tmp_path: Path, many: int) -> None:
+    texts = [" ".join(term for n, term in enumerate("abcdefgh") if passage >> n & 1) for passage in range(many)]
+    held = listed(tmp_path, *texts)
+    rows = np.arange(many)[::-1]
+
+    assert held.look("hgfedcba").matched(rows) == [frozenset(texts[row].split()) for row in rows]
+
+
 def test_terms_are_found_again_after_many_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lexical_list, "REMEMBERED", 5)
     held = listed(tmp_path, "a b", "b c", "c a")
