@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FILES = ("vectors.f4", "present.b1", *sign_list.FILES)
 EXACT = 4_000  # up to so many passages the product with all of them is quicker than looking at signs
 RESCORED = 500  # of a list of few: .94 of the exact best fifty are among so many nearest by signs, at 10,000 passages
-NEAREST = 1_600  # of a list of many: .99 of the exact best fifty are among so many, at 100,000
+NEAREST = 1_400  # of a list of many: .99 of the exact best fifty are among so many, at 100,000
 NEARER = (125, 5)  # of those so many, and so many for each that is wanted, weighed: .98
 
 
@@ -92,7 +92,7 @@ class DenseList:
         if size <= sign_list.FEW:
             return self._signs.near(vector, few)
         nearer = NEARER[0] + NEARER[1] * limit
-        rows = self._signs.near(vector, max(NEAREST, 4 * nearer))
+        rows = self._signs.near(vector, max(NEAREST, 3 * nearer))
         return self._signs.nearer(vector, rows, nearer)
 
 

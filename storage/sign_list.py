@@ -1,8 +1,8 @@
 """The signs of vectors, one bit a dimension: they tell which few vectors are worth an exact look.
 
-A question's largest numbers decide nearly everything. Of a large list only the signs of those dimensions are looked at, a
-quarter of all, and summed up for 64 passages at a time: a slice holds one dimension of every passage. The nearest by that are
-then weighed by all of the question's numbers.
+A question's largest numbers decide nearly everything, of dimensions whose signs tell passages apart. Of a large list only the
+signs of those are looked at, a quarter of all, and summed up for 64 passages at a time: a slice holds one dimension of every
+passage. The nearest by that are then weighed by all of the question's numbers.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ class SignList:
         self._slices = mapped(folder / "slices.u8", "<u8").reshape(-1, max(1, -(-size // WORD)))
         self._present = _packed(present[np.newaxis])[0]
         self._missing = np.flatnonzero(~present)
+        self._telling = _telling(self._slices if size > FEW else self._slices[:0], int(np.count_nonzero(present)))
         self._columns = np.ascontiguousarray(self._rows.T) if size <= FEW else None
 
     def near(self, vector: NDArray[np.float32], many: int) -> NDArray[np.int64]:
@@ -114,7 +115,7 @@ class SignList:
         numbers = np.zeros(len(self._slices), np.float32)
         numbers[: len(vector)] = vector
         many = (1 << (len(numbers) // _SHARE).bit_length() - 1) - 1
-        largest = np.abs(numbers).argpartition(-many)[-many:]
+        largest = (np.abs(numbers) * self._telling).argpartition(-many)[-many:]
         above = numbers[largest] > 0
         up, down = largest[above], largest[~above]
         agreeing = len(up) >= len(down)
@@ -122,6 +123,12 @@ class SignList:
         found = self._slices.take(np.concatenate([fewer, more]), axis=0)
         np.invert(found[: len(fewer)], out=found[: len(fewer)])
         return found, agreeing
+
+
+def _telling(slices: NDArray[np.uint64], size: int) -> NDArray[np.float32]:
+    """How much the sign of each dimension tells passages apart: nothing where it is the same for all."""
+    above: NDArray[np.float32] = np.bitwise_count(slices).sum(axis=1, dtype=np.float32) / np.float32(max(1, size))
+    return above * (1 - above)
 
 
 def _weights(vector: NDArray[np.float32]) -> NDArray[np.uint64]:

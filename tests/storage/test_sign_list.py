@@ -122,3 +122,19 @@ def test_a_question_of_zeros_finds_passages(tmp_path: Path, monkeypatch: pytest.
 
     assert len(rows) == LIMIT
     assert not scores.any()
+
+
+def test_dimensions_whose_sign_is_the_same_for_all_are_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sign_list, "FEW", 0)
+    vectors = clustered(9_000, 512)
+    vectors[:, :256] = np.abs(vectors[:, :256])
+    vectors[:, 256:] /= 5
+    held = listed(tmp_path, [vector.tobytes() for vector in vectors], 512)
+    found = 0
+
+    for question in vectors[::300]:
+        cosines = vectors @ question
+        best = set((-cosines).argsort()[:LIMIT].tolist())
+        found += len(best & set(held._signs.near(question, 500).tolist()))
+
+    assert found >= 0.9 * 30 * LIMIT
