@@ -45,16 +45,25 @@ class Burnt:
 
 
 def _children() -> float:
-    """Linux tells; elsewhere only this process counts."""
-    pids = {pid for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
-    return sum(_seconds(path) for pid in pids for path in Path("/proc", pid, "task").glob("*/schedstat"))
+    """Linux tells; elsewhere only this process counts. Read in few steps, since what is measured comes right after."""
+    pids = {pid for task in _listed("/proc/self/task") for pid in _read(f"/proc/self/task/{task}/children").split()}
+    tasks = (f"/proc/{pid}/task/{task}/schedstat" for pid in pids for task in _listed(f"/proc/{pid}/task"))
+    return sum(int((_read(each).split() or ["0"])[0]) for each in tasks) / 1e9
 
 
-def _seconds(schedule: Path) -> float:
+def _listed(folder: str) -> list[str]:
     try:
-        return int(schedule.read_text().split()[0]) / 1e9
-    except (OSError, IndexError):  # it has ended
-        return 0.0
+        return os.listdir(folder)  # noqa: PTH208 - in a tenth of the time
+    except OSError:  # it has ended, or this is not Linux
+        return []
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as file:  # noqa: PTH123 - in a tenth of the time
+            return file.read()
+    except OSError:
+        return ""
 
 
 def machine() -> str:

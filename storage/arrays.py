@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -47,26 +47,23 @@ def mapped_bytes(path: Path) -> mmap.mmap | bytes:
 
 
 class Pieces:
-    """A file of which pieces are read, here and there.
+    """A file of which pieces are read, here and there: `read` gives the bytes from one place to another.
 
     A large one is not mapped: the system would count sixteen pages for each that is touched as this process's memory, and to
     give them back takes three times as long as to ask for each piece.
     """
 
     def __init__(self, path: Path) -> None:
-        self._mapped: mmap.mmap | bytes | None = None
-        if (size := path.stat().st_size) <= SMALL or not hasattr(os, "pread"):
-            self._mapped = mapped_bytes(path)
+        size = path.stat().st_size
+        if size <= SMALL or not hasattr(os, "pread"):
+            held = mapped_bytes(path)
+            self.read: Callable[[int, int], bytes] = lambda first, after: held[first:after]
             return
-        self._handle = os.open(path, os.O_RDONLY)
-        weakref.finalize(self, os.close, self._handle)
+        handle = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, handle)
         if size <= READ_AHEAD and hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(self._handle, 0, 0, os.POSIX_FADV_WILLNEED)
-
-    def __getitem__(self, where: slice) -> bytes:
-        if self._mapped is not None:
-            return self._mapped[where]
-        return os.pread(self._handle, where.stop - where.start, where.start)
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_WILLNEED)
+        self.read = lambda first, after: os.pread(handle, after - first, first)
 
 
 def force(path: Path) -> None:

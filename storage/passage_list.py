@@ -179,7 +179,7 @@ class PassageList:
     def passage(self, row: int) -> Passage:
         numbers = self._numbers[row * _COLUMNS : (row + 1) * _COLUMNS]
         first, after, _, ordinal, page, line, start, end, expandable = numbers
-        texts = self._texts[first:after].decode().split(SEPARATOR)
+        texts = self._texts.read(first, after).decode().split(SEPARATOR)
         name, base, document, title, link, anchor, language, digest, within, *headings, text, terms = texts
         fields = (
             *(name, base, document, ordinal, text, title, link, tuple(headings), anchor),
