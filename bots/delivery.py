@@ -7,10 +7,11 @@ is known; after a crash the thread is read before anything is posted (P3).
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from logging import getLogger
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bots.drafts import Drafts
 from bots.surfaces import Part
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 log = getLogger(__name__)
 
+T = TypeVar("T")
+
 MOST = 1_000  # messages of one answer
 PLAINLY = 3  # deliveries that failed, from which on nothing but the plainest form is tried
 PATIENCE = 90.0  # seconds to keep trying to post before the question is handed back
@@ -35,12 +38,24 @@ PATIENCE = 90.0  # seconds to keep trying to post before the question is handed 
 class Delivery:
     """One question's answer on its way to who asked. `again`: somebody may have shown some of it before."""
 
-    def __init__(self, surface: Surface[Any], inbox: Inbox, question: Question, *, again: bool, patience: float = PATIENCE) -> None:
+    def __init__(  # noqa: PLR0913 - all by name but what it is about
+        self,
+        surface: Surface[Any],
+        inbox: Inbox,
+        question: Question,
+        *,
+        again: bool,
+        patience: float = PATIENCE,
+        sure: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """`sure` is asked before anything is shown; it raises DeliveryError where somebody else shows it by now."""
         self._surface = surface
         self._inbox = inbox
         self._question = question
         self._again = again
         self._patience = patience
+        self._sure = sure
+        self.wrote = 0.0  # when something was last shown, or may have been, by the clock of `time.monotonic`
         self._growing: Growing | None = None
         self._drafts: Drafts | None = None
         self._shown: list[str] = []  # messages of ours, in order
@@ -55,7 +70,7 @@ class Delivery:
         if self._growing is None:
             yield _ignore
             return
-        self._drafts = Drafts(self._growing, self._surface.pace)
+        self._drafts = Drafts(partial(self._show, self._growing), self._surface.pace)
         try:
             yield self._drafts.put
         finally:
@@ -78,6 +93,11 @@ class Delivery:
                 return
         raise refusal or PostRefused("There is nothing to show.")
 
+    async def clear(self) -> None:
+        """Nothing of it is shown any more. Raises DeliveryError where that cannot be done now."""
+        for post in await self._inbox.posts(self._question.id):
+            await self._take_away(post.message)
+
     def _forms(self, said: Said) -> Iterable[tuple[int, Sequence[Any]]]:
         """From the best one down. Where deliveries failed again and again, the plainest alone: platforms break over some."""
         forms = enumerate(self._surface.forms(self._question, said))
@@ -93,9 +113,12 @@ class Delivery:
         for each in sorted(found, key=lambda each: (each.part.n or MOST, each.message)):
             await self._note(Post(each.message))
 
+    async def _show(self, growing: Growing, draft: str) -> None:
+        await self._surely(lambda: growing.show(draft))
+
     async def _grown(self, growing: Growing, said: Said) -> bool:
         try:
-            return await growing.finish(said)
+            return await self._surely(lambda: growing.finish(said))
         except DeliveryError as error:
             log.warning("question %s: its stream could not be ended: %s", self._question.id, error)
             return False
@@ -144,13 +167,21 @@ class Delivery:
         until = asyncio.get_running_loop().time() + self._patience
         while True:
             try:
-                return await work()
+                return await self._surely(work)
             except PostLater as later:
                 if asyncio.get_running_loop().time() + later.seconds > until:
                     raise
                 await asyncio.sleep(later.seconds)
                 if later.unsure and part is not None and (there := await self._patiently(lambda: self._there(part))):
                     return there
+
+    async def _surely(self, work: Callable[[], Awaitable[T]]) -> T:
+        if self._sure is not None:
+            await self._sure()
+        try:
+            return await work()
+        finally:
+            self.wrote = time.monotonic()
 
     async def _there(self, part: Part) -> str:
         """Only a thread that could be read tells that a message is not there."""

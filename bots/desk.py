@@ -9,16 +9,18 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol, Self
-from uuid import uuid4
 
 from bots.answering import Answering
+from bots.beside import Beside
 from bots.delivery import Delivery
+from bots.holding import Holding
 from bots.retrying import is_hopeless, pause
 from bots.surfaces import Notice
 from bots.wording import words
-from rag.errors import DeliveryError, FootnoteError, PostImpossible, PostRefused, StoreError
+from rag.errors import DeliveryError, PostImpossible, PostRefused, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -67,33 +69,27 @@ class Desk:
         self._limits = limits
         self._settings = settings or DeskSettings()
         self._answering = Answering(inbox, memory, conversation, self._settings.too_old_seconds, self._settings.attempts)
-        self._holder = uuid4().hex
+        self._holding = Holding(inbox, self._settings.lease_seconds)
         self._slots = asyncio.Semaphore(self._settings.at_once)
         self._wanted: set[Thread] = set()
         self._threads: dict[Thread, asyncio.Task[None]] = {}
-        self._held: dict[str, asyncio.Task[None]] = {}
-        self._background: list[asyncio.Task[None]] = []
-        self._greetings: set[asyncio.Task[None]] = set()
+        self._beside = Beside()
         self._draining = False
 
     async def __aenter__(self) -> Self:
         """What an earlier process left undone is taken up at once, then whenever another process drops something."""
-        self._background = [
-            asyncio.create_task(self._every(self._settings.sweep_seconds, self._sweep)),
-            asyncio.create_task(self._every(self._settings.lease_seconds / 3, self._renew)),
-        ]
+        self._beside.every(self._settings.sweep_seconds, self._sweep)
+        self._beside.every(self._settings.lease_seconds / 3, self._holding.renew)
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self.drain()
-        for task in self._background:
-            task.cancel()
-        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._beside.end()
 
     @property
     def busy(self) -> int:
         """How many questions are being answered here."""
-        return len(self._held)
+        return len(self._holding)
 
     async def ask(self, question: Question, *, taken: Callable[[Question], Awaitable[None]] | None = None) -> bool:
         """Take a question in. False where it was taken in before: a retry, a double event or a replay (P3).
@@ -106,18 +102,17 @@ class Desk:
             return False
         if not self._draining:
             if not notice:
-                greeting = asyncio.create_task(self._surface(claimed).looking(claimed))
-                self._greetings.add(greeting)
-                greeting.add_done_callback(self._greetings.discard)
+                self._beside.do(self._surface(claimed).looking(claimed))
             self._work(claimed.thread)
         return True
 
     async def _claim(self, question: Question, taken: Callable[[Question], Awaitable[None]] | None) -> Question | None:
         if taken is None:
             return await self._inbox.claim(question)
-        if (claimed := await self._inbox.claim(question, self._holder, seconds=self._settings.lease_seconds)) is not None:
+        claimed = await self._inbox.claim(question, self._holding.holder, seconds=self._holding.seconds)
+        if claimed is not None:
             await taken(claimed)
-            await self._inbox.hand_back(claimed.id, self._holder)
+            await self._holding.hand_back(claimed.id)
         return claimed
 
     async def edit(self, place: Place, message: str, text: str) -> bool:
@@ -125,7 +120,7 @@ class Desk:
         asked = await self._inbox.asked(place, message)
         if asked is None or asked.state == "cancelled" or not await self._inbox.revise(asked.id, text):
             return False
-        self._stop(asked.id)
+        self._holding.stop(asked.id)
         if not self._draining:
             self._work(asked.thread)
         return True
@@ -135,25 +130,24 @@ class Desk:
         asked = await self._inbox.asked(place, message)
         if asked is None or not await self._inbox.withdraw(asked.id):
             return False
-        if not self._stop(asked.id):
-            await self._clear(asked)
+        if not self._holding.stop(asked.id):
+            self._clear(asked)
         return True
 
     async def settled(self) -> None:
         """Until nothing is being worked on here."""
-        while self._threads:
-            await asyncio.gather(*self._threads.values(), return_exceptions=True)
+        while busy := [*self._threads.values(), *self._beside.tasks]:
+            await asyncio.gather(*busy, return_exceptions=True)
 
     async def drain(self) -> None:
         """New questions are left to others; those in flight are finished within the limit, the rest handed back (O6)."""
         self._draining = True
-        if self._threads:
-            await asyncio.wait(self._threads.values(), timeout=self._settings.drain_seconds)
-        for task in list(self._held.values()):
-            task.cancel()
+        if busy := [*self._threads.values(), *self._beside.tasks]:
+            await asyncio.wait(busy, timeout=self._settings.drain_seconds)
+        await self._holding.stop_all()
         for thread in list(self._threads.values()):  # those that wait for a slot
             thread.cancel()
-        await asyncio.gather(*self._held.values(), *self._threads.values(), return_exceptions=True)
+        await asyncio.gather(*self._threads.values(), return_exceptions=True)
 
     # --- one thread -------------------------------------------------------------------------------------------------
 
@@ -177,92 +171,99 @@ class Desk:
     async def _one(self, thread: Thread) -> bool:
         """Answer the thread's next question, if it is ours to answer; whether there may be another."""
         async with self._slots:
-            question = (
-                None if self._draining else await self._inbox.next(thread, self._holder, seconds=self._settings.lease_seconds)
-            )
+            question = None if self._draining else await self._holding.next(thread)
             if question is None:
                 return False
-            task = asyncio.create_task(self._process(question))
-            self._held[question.id] = task
-            try:
-                await asyncio.wait([task])
-            finally:
-                self._held.pop(question.id, None)
+            await self._holding.work(question.id, asyncio.create_task(self._process(question)))
         return True
 
     async def _process(self, question: Question) -> None:
         """The boundary of one question: whatever goes wrong in it is said to who asked, or tried again, and logged."""
-        surface = self._surface(question)
+        surface, delivery = self._surface(question), self._delivery(question)
         looking = asyncio.create_task(self._looking(question))
         try:
-            await self._answer(surface, question)
+            await self._answer(surface, question, delivery)
         except asyncio.CancelledError:
-            await asyncio.shield(self._let_go(question))
+            await asyncio.shield(self._let_go(question, delivery))
             raise
         except PostImpossible as error:
             log.warning("question %s: nothing can be shown in its place: %s", question.id, error)
-            await self._finish(question, "failed", str(error))
+            await self._holding.finish(question.id, "failed", str(error))
         except (DeliveryError, StoreError) as error:
-            await self._again(question, error)
+            await self._again(question, error, delivery)
         except Exception as error:
             log.exception("question %s: an error that should not be", question.id)
-            await self._again(question, error)
+            await self._again(question, error, delivery)
         finally:
             looking.cancel()
             await surface.looked(question)
 
-    async def _answer(self, surface: Surface[Any], question: Question) -> None:
-        again = question.attempts > 1
-        delivery = Delivery(surface, self._inbox, question, again=again, patience=self._settings.patience_seconds)
+    def _delivery(self, question: Question) -> Delivery:
+        return Delivery(
+            self._surface(question),
+            self._inbox,
+            question,
+            again=question.attempts > 1,
+            patience=self._settings.patience_seconds,
+            sure=partial(self._holding.sure, question.id),
+        )
+
+    async def _answer(self, surface: Surface[Any], question: Question, delivery: Delivery) -> None:
         said, outcome, failure = await self._answering.outcome(surface, question, delivery)
         try:
             await delivery.say(said)
         except PostRefused:  # in every form: who asked hears of it at least
             await delivery.say(Notice(words(question.text, question.language).failed))
             outcome, failure = "failed", "the platform refused every form of the answer"
-        if not await self._finish(question, outcome, failure):
-            await self._clear_if_withdrawn(question)
+        if not await self._holding.finish(question.id, outcome, failure):
+            self._lost(question, delivery)
 
-    async def _finish(self, question: Question, outcome: Any, failure: str = "") -> bool:
-        self._held.pop(question.id, None)  # from here on it is not renewed, so not found missing either
-        return await self._inbox.finish(question.id, self._holder, outcome, failure)
-
-    async def _again(self, question: Question, error: Exception) -> None:
+    async def _again(self, question: Question, error: Exception, delivery: Delivery) -> None:
         """What could not be shown is shown later, by anybody; what is stored is not answered again."""
         log.warning("question %s: delivery %d failed: %s", question.id, question.deliveries + 1, error)
         with suppress(StoreError):  # its lease runs out by itself
             if is_hopeless(question, error):
-                await self._finish(question, "failed", str(error))
+                ours = await self._holding.finish(question.id, "failed", str(error))
             else:
-                await self._inbox.hand_back(question.id, self._holder, seconds=pause(question, error), failed=True)
+                ours = await self._holding.hand_back(question.id, seconds=pause(question, error), failed=True)
+            if ours:
+                return
+        self._lost(question, delivery)
 
-    async def _let_go(self, question: Question) -> None:
-        with suppress(FootnoteError):
-            if self._draining:
-                await self._inbox.hand_back(question.id, self._holder)
-            await self._clear_if_withdrawn(question)
+    async def _let_go(self, question: Question, delivery: Delivery) -> None:
+        with suppress(StoreError):
+            if self._draining and await self._holding.hand_back(question.id):
+                return
+        self._lost(question, delivery)
+
+    def _lost(self, question: Question, delivery: Delivery) -> None:
+        """It was edited or deleted, or another process took it over."""
+        self._beside.do(self._settle(question, late=delivery.wrote >= self._holding.until(question.id)))
+
+    async def _settle(self, question: Question, *, late: bool) -> None:
+        """What was shown too late may cover what another process answered: once it is done, that is shown anew."""
+        while True:
+            with suppress(StoreError):
+                now = await self._inbox.question(question.id)
+                if now is not None and now.state == "cancelled":
+                    self._clear(question)
+                if not late or self._draining or now is None or now.state == "cancelled":
+                    return
+                if await self._inbox.reopen(question.id):
+                    log.warning("question %s: what another process answered meanwhile is shown anew", question.id)
+                    self._work(question.thread)
+                    return
+            await asyncio.sleep(self._settings.sweep_seconds)
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 
     def _surface(self, question: Question) -> Surface[Any]:
         return self._surfaces[question.thread.place.platform]
 
-    def _stop(self, id: str) -> bool:  # noqa: A002 - the word for it
-        task = self._held.get(id)
-        return task is not None and task.cancel()
-
-    async def _clear_if_withdrawn(self, question: Question) -> None:
-        asked = await self._inbox.asked(question.thread.place, question.message) if question.message else None
-        if asked is not None and asked.state == "cancelled":
-            await self._clear(question)
-
-    async def _clear(self, question: Question) -> None:
+    def _clear(self, question: Question) -> None:
         """Remove what shows the answer to a question that is gone."""
-        surface = self._surface(question)
-        for post in await self._inbox.posts(question.id):
-            with suppress(DeliveryError):
-                await surface.remove(question, post.message)
-            await self._inbox.unnote(question.id, post.message)
+        patience = self._settings.patience_seconds
+        self._beside.do(Delivery(self._surface(question), self._inbox, question, again=True, patience=patience).clear())
 
     async def _looking(self, question: Question) -> None:
         surface = self._surface(question)
@@ -278,22 +279,3 @@ class Desk:
             return
         for thread in await self._inbox.unfinished(list(self._surfaces)):
             self._work(thread)
-
-    async def _renew(self) -> None:
-        """What is no longer ours was edited, deleted or taken over: stop working on it."""
-        held = list(self._held)
-        if not held:
-            return
-        still = await self._inbox.renew(self._holder, held, seconds=self._settings.lease_seconds)
-        for id in set(held) - still:  # noqa: A001 - the word for it
-            self._stop(id)
-
-    async def _every(self, seconds: float, work: Callable[[], Any]) -> None:
-        while True:
-            try:
-                await work()
-            except FootnoteError as error:
-                log.warning("%s", error)
-            except Exception:
-                log.exception("an error that should not be")
-            await asyncio.sleep(seconds)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rag.errors import FootnoteError, PostLater
 
 if TYPE_CHECKING:
-    from bots.surfaces import Growing
+    from collections.abc import Awaitable, Callable
 
 log = getLogger(__name__)
 
@@ -18,8 +18,8 @@ log = getLogger(__name__)
 class Drafts:
     """The newest draft, shown by one task at the platform's pace: late ones are skipped. A failure ends them, not the answer."""
 
-    def __init__(self, growing: Growing, pace: float) -> None:
-        self._growing = growing
+    def __init__(self, show: Callable[[str], Awaitable[None]], pace: float) -> None:
+        self._shown = show
         self._pace = pace
         self._newest = ""
         self._news = asyncio.Event()
@@ -48,7 +48,7 @@ class Drafts:
             if self._stopped.is_set():
                 return
             try:
-                await self._growing.show(self._newest)
+                await self._shown(self._newest)
             except FootnoteError as error:
                 log.info("drafts are not shown any more: %s", error)
                 self.unsure = isinstance(error, PostLater) and error.unsure

@@ -312,6 +312,10 @@ class Inbox(Protocol):
         """Let somebody else go on with it, after so many seconds. `failed`: it could not be shown, which is counted."""
         ...
 
+    async def reopen(self, question: str) -> bool:
+        """What it got is shown once more, by whoever takes it up next. False where it is not done with, or cancelled."""
+        ...
+
     async def unfinished(self, platforms: Collection[str]) -> list[Thread]:
         """The threads with a question that nobody holds, and that is not done with."""
         ...

@@ -26,6 +26,7 @@ from storage.inbox_rows import (
     POSTS,
     READDRESS,
     RENEW,
+    REOPEN,
     REVISE,
     TAKE,
     TALLY,
@@ -38,15 +39,11 @@ from storage.inbox_rows import (
     by_id,
     judge_upsert,
     post_upsert,
-    question_row,
-    read_answer,
-    read_question,
     showing,
     tally_values,
-    thread_of,
-    thread_row,
     thread_upsert,
 )
+from storage.inbox_values import question_row, read_answer, read_question, thread_of, thread_row
 from storage.schema import questions
 from storage.statements import Asked, insert
 
@@ -107,6 +104,9 @@ class DatabaseInbox:
 
     async def hand_back(self, question: str, holder: str, *, seconds: float = 0.0, failed: bool = False) -> bool:
         return await self._changed(HAND_BACK, question, {"holder": holder, "seconds": seconds - 0.001, "failed": int(failed)})
+
+    async def reopen(self, question: str) -> bool:
+        return await self._changed(REOPEN, question, {})
 
     async def unfinished(self, platforms: Collection[str]) -> list[Thread]:
         asked = {"platforms": list(platforms)}

@@ -1,4 +1,4 @@
-"""The statements of the inbox, and what stands in its rows."""
+"""The statements of the inbox."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, Integer, bindparam, case, delete, func, null, or_, select, update
 
-from rag.text import well_formed
-from rag.types import Answer, Place, Question, Thread
-from storage.columns import database_clock, first_id, made_at
+from storage.columns import database_clock, first_id
 from storage.conversations import thread_key
-from storage.encoding import to_sources
 from storage.schema import answers, feedback, posts, questions, threads, turns
 from storage.statements import bound, insert
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Executable, Select, Table
 
+    from rag.types import Place, Thread
     from storage.statements import Upsert
 
 UNFINISHED = ("waiting", "answering", "answered")
@@ -85,6 +83,15 @@ HAND_BACK = (
         deliveries=questions.c.deliveries + bindparam("failed", type_=Integer()),
         claimed_by=null(),
         lease_until=UNTIL,
+    )
+)
+REOPEN = (
+    update(questions)
+    .where(_THIS, questions.c.state.in_(("delivered", "failed", "expired")))
+    .values(
+        state=case((questions.c.state == "delivered", "answered"), else_="waiting"),
+        failure=case((questions.c.state == "expired", ""), else_=questions.c.failure),
+        **_LET_GO,
     )
 )
 _HELD_TOO = (
@@ -213,88 +220,3 @@ def tally_values(thread: Thread, person: str, seconds: float) -> dict[str, objec
         "lately": first_id(now - timedelta(seconds=seconds)),
         "today": first_id(now.replace(hour=0, minute=0, second=0, microsecond=0)),
     }
-
-
-# --- values ---------------------------------------------------------------------------------------------------------
-
-
-def thread_row(thread: Thread, now: datetime) -> dict[str, object]:
-    place = thread.place
-    return {
-        "id": thread_key(thread),
-        "platform": place.platform,
-        "workspace": place.workspace,
-        "channel": place.channel,
-        "direct": place.direct,
-        "thread": thread.id,
-        "last_at": now,
-        "quiet": False,
-    }
-
-
-def question_row(question: Question) -> dict[str, object]:
-    place = question.thread.place
-    return {
-        "id": int(question.id),
-        "thread_id": thread_key(question.thread),
-        "platform": place.platform,
-        "workspace": place.workspace,
-        "channel": place.channel,
-        "message": question.message or None,
-        "gesture": question.gesture or None,
-        "state": question.state,
-        "author": well_formed(question.author),
-        "person": question.person,
-        "roles": question.roles,
-        "text": well_formed(question.text),
-        "reply_to": question.reply_to,
-        "language": question.language,
-        "base": question.base,
-        "notice": question.notice,
-        "failure": "",
-        "run": "",
-        "attempts": 0,
-        "deliveries": 0,
-        "asked_at": question.asked_at,
-    }
-
-
-def thread_of(row: Any) -> Thread:
-    return Thread(Place(row.platform, row.workspace, row.channel, row.direct), row.thread)
-
-
-def read_question(row: Any, thread: Thread) -> Question:
-    return Question(
-        str(row.id),
-        thread,
-        row.text,
-        row.author,
-        tuple(row.roles),
-        row.person,
-        row.message or "",
-        row.gesture or "",
-        row.reply_to,
-        row.language,
-        row.base,
-        row.notice,
-        row.state,
-        row.failure,
-        row.attempts,
-        row.deliveries,
-        row.asked_at,
-        made_at(row.id),
-    )
-
-
-def read_answer(row: Any) -> Answer:
-    return Answer(
-        row.text,
-        to_sources(row.sources),
-        row.abstained,
-        to_sources(row.suggestions),
-        row.standalone_question,
-        row.language,
-        tuple(row.bases),
-        run=row.run,
-        remark=row.remark,
-    )

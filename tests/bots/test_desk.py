@@ -30,8 +30,9 @@ from storage.schema import questions
 from tests.fakes.surfaces import ScriptedCore, ScriptedSurface, Wall
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Collection
 
+    from bots.surfaces import Growing, Note, Said
     from rag.errors import DeliveryError
 
 PLACE = Place("slack", "T1", "C1")
@@ -367,8 +368,9 @@ async def test_the_pause_between_two_deliveries_grows_and_stays_bearable(office:
     monkeypatch.setattr(office.inbox, "hand_back", handed_back)
     desk = office.desk()
     for deliveries in range(9):
-        await desk._again(replace(question(), deliveries=deliveries), PostLater("out", seconds=1.0))
-    await desk._again(question(), PostLater("out", seconds=50.0))
+        failed = replace(question(), deliveries=deliveries)
+        await desk._again(failed, PostLater("out", seconds=1.0), desk._delivery(failed))
+    await desk._again(question(), PostLater("out", seconds=50.0), desk._delivery(question()))
 
     assert pauses == [3.0, 6.0, 12.0, 24.0, 30.0, 30.0, 30.0, 30.0, 30.0, 50.0]
 
@@ -815,3 +817,100 @@ async def test_at_the_end_what_takes_too_long_is_handed_back_at_once(office: Off
 def _surface(office: Office) -> ScriptedSurface:
     office.surface.drafts = True
     return office.surface
+
+
+# --- who stood still ------------------------------------------------------------------------------------------------
+
+
+class Cut(DatabaseInbox):
+    """The database, for a process that cannot reach it for a while."""
+
+    away = False
+
+    async def renew(self, holder: str, questions: Collection[str], *, seconds: float) -> frozenset[str]:
+        if self.away:
+            raise StoreUnavailable("away")
+        return await super().renew(holder, questions, seconds=seconds)
+
+
+class Slow(ScriptedSurface):
+    """A platform that takes its time over one call."""
+
+    def __init__(self, wall: Wall, what: str) -> None:
+        super().__init__(wall, drafts=what == "show")
+        self.gate = asyncio.Event()
+        self.waiting = asyncio.Event()
+        self.left: list[str] = []  # what people saw when it had done it at last
+        self._what = what
+
+    def growing(self, question: Question, note: Note) -> Growing | None:
+        growing = super().growing(question, note)
+        return SlowText(self, growing) if growing else None
+
+    async def waited(self, what: str) -> None:
+        if what == self._what:
+            self.waiting.set()
+            await self.gate.wait()
+
+    async def post(self, question: Question, message: str, part: Part) -> str:
+        await self.waited("post")
+        posted = await super().post(question, message, part)
+        self.left = self.wall.of(question.thread)
+        return posted
+
+
+class SlowText:
+    def __init__(self, surface: Slow, growing: Growing) -> None:
+        self._surface = surface
+        self._growing = growing
+
+    async def show(self, draft: str) -> None:
+        await self._growing.show(draft[:3])
+        await self._surface.waited("show")
+        await self._growing.show(draft[:3])
+        self._surface.left = self._surface.wall.of(THREAD)
+
+    async def finish(self, said: Said) -> bool:
+        return await self._growing.finish(said)
+
+
+@pytest.mark.parametrize(("what", "left"), [("show", ["Abo"]), ("post", ["About leave?", "About leave?"])])
+async def test_what_was_shown_too_late_over_anothers_answer_is_mended(office: Office, what: str, left: list[str]) -> None:
+    slow, inbox = Slow(office.wall, what), Cut(office.database)
+    stalled = Desk(inbox=inbox, memory=office.memory, conversation=office.core, surfaces={"slack": slow}, settings=QUICK)
+    async with stalled:
+        await stalled.ask(question())
+        await slow.waiting.wait()
+        inbox.away = True
+        async with office.desk() as other:
+            await office.until(lambda: "About leave?" in office.wall.of(THREAD))
+            await other.settled()
+            inbox.away = False
+            slow.gate.set()
+            await office.until(lambda: slow.left == left)
+            await stalled.settled()
+            await other.settled()
+
+    assert office.wall.of(THREAD) == ["About leave?"]
+    assert await office.state() == "delivered"
+
+
+async def test_a_process_that_lost_a_question_shows_nothing_more_of_it(office: Office) -> None:
+    office.core.gate.clear()
+    inbox, surface, core = Cut(office.database), ScriptedSurface(office.wall), ScriptedCore(office.memory)
+    stalled = Desk(inbox=inbox, memory=office.memory, conversation=office.core, surfaces={"slack": surface}, settings=QUICK)
+    async with stalled:
+        await stalled.ask(question())
+        await office.until(lambda: office.core.at_once == 1)
+        inbox.away = True
+        async with office.desk(core=core) as other:
+            await office.until(lambda: office.wall.of(THREAD) == ["About leave?"])
+            await other.settled()
+        office.core.gate.set()
+        await asyncio.sleep(2 * QUICK.sweep_seconds)
+        inbox.away = False
+        await stalled.settled()
+
+    assert "post" not in surface.calls
+    assert office.wall.of(THREAD) == ["About leave?"]
+    assert await office.state() == "delivered"

@@ -22,8 +22,8 @@ _LATE: set[asyncio.Task[Any]] = set()
 
 
 class SaysTwice(Desk):
-    async def _answer(self, surface: Surface[Any], question: Question) -> None:
-        await super()._answer(surface, question)
+    async def _answer(self, surface: Surface[Any], question: Question, delivery: Delivery) -> None:
+        await super()._answer(surface, question, delivery)
         answer = await self._inbox.answer(question.id)
         assert answer is not None
         for message in next(iter(surface.forms(question, answer))):
@@ -31,8 +31,8 @@ class SaysTwice(Desk):
 
 
 class ApologisesToo(Desk):
-    async def _answer(self, surface: Surface[Any], question: Question) -> None:
-        await super()._answer(surface, question)
+    async def _answer(self, surface: Surface[Any], question: Question, delivery: Delivery) -> None:
+        await super()._answer(surface, question, delivery)
         for message in next(iter(surface.forms(question, Notice(words("").failed)))):
             await surface.post(question, message, Part(1, 1))
 
@@ -40,30 +40,30 @@ class ApologisesToo(Desk):
 class SaysNothing(Desk):
     """To the second question of all."""
 
-    async def _answer(self, surface: Surface[Any], question: Question) -> None:
+    async def _answer(self, surface: Surface[Any], question: Question, delivery: Delivery) -> None:
         if question.text == "q1?":
-            await self._finish(question, "delivered")
+            await self._holding.finish(question.id, "delivered")
         else:
-            await super()._answer(surface, question)
+            await super()._answer(surface, question, delivery)
 
 
 class SaysHalf(Desk):
     """Takes a part of the answer for all of it."""
 
-    async def _answer(self, surface: Surface[Any], question: Question) -> None:
+    async def _answer(self, surface: Surface[Any], question: Question, delivery: Delivery) -> None:
         delivery = Delivery(surface, self._inbox, question, again=False)
         outcome = await self._answering.outcome(surface, question, Delivery(surface, self._inbox, question, again=True))
         await delivery.say(replace(outcome.said, text=outcome.said.text[: len(outcome.said.text) // 2]))
-        await self._finish(question, outcome.state)
+        await self._holding.finish(question.id, outcome.state)
 
 
 class SaysLater(Desk):
     """What answers the first question of a thread comes after what answers the next."""
 
-    async def _answer(self, surface: Surface[Any], question: Question) -> None:
+    async def _answer(self, surface: Surface[Any], question: Question, delivery: Delivery) -> None:
         delivery = Delivery(surface, self._inbox, question, again=False)
         outcome = await self._answering.outcome(surface, question, Delivery(surface, self._inbox, question, again=True))
-        await self._finish(question, outcome.state)
+        await self._holding.finish(question.id, outcome.state)
 
         async def say() -> None:
             await asyncio.sleep(1.5 if question.text == "q0?" else 0.0)
@@ -75,10 +75,10 @@ class SaysLater(Desk):
 class AnswersAnother(Desk):
     """Says under one question what answers another."""
 
-    async def _answer(self, surface: Surface[Any], question: Question) -> None:
+    async def _answer(self, surface: Surface[Any], question: Question, delivery: Delivery) -> None:
         if question.text == "q1?":
             question = replace(question, text="q3?")
-        await super()._answer(surface, question)
+        await super()._answer(surface, question, delivery)
 
 
 class PaidTwice:

@@ -5,8 +5,8 @@
     python -m tests.harness.killing --processes 2 --database postgresql://…   (postgresql alone: a temporary server)
 
 Injected by the platform's part (`tests.harness.slack`, `.discord`): events that come twice, rate limits, errors of the platform
-after it did what was asked, answers that are lost, connections that are cut. In the end `tests.harness.judging` judges what people
-see.
+after it did what was asked, answers that are lost, connections that are cut. Processes stand still now and then, for longer than
+their leases. In the end `tests.harness.judging` judges what people see.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import json
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -55,6 +56,7 @@ class Plan:
     longest: float = 2.0  # seconds between two kills, after the process is connected
     pause: float = 20.0  # at most, before a thread's next question
     patience: float = 120.0
+    still: float = 4.0  # seconds at most that a process gets no turn, now and then; its lease is shorter
     trouble: bool = True
     inside: bool = False  # in this process, where there is nothing to kill
     broken: str = ""  # a desk that does wrong, for tests of the judge
@@ -113,6 +115,14 @@ class Process:
         self._process.kill()
         self._process.wait()
 
+    async def stand_still(self, seconds: float) -> None:
+        """As on a machine that has other things to do: then it goes on as if nothing had been."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._process.send_signal(signal.SIGCONT)
+
 
 class Inside:
     """A worker in this process, for runs without kills."""
@@ -124,6 +134,9 @@ class Inside:
     async def kill(self) -> None:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+
+    async def stand_still(self, seconds: float) -> None:
+        """It cannot."""
 
 
 class Run:
@@ -137,7 +150,7 @@ class Run:
         self._workers: list[Process | Inside] = []
         self._started = 0
         self._killed: set[int] = set()
-        self._cuts = 0
+        self._cuts = self._stills = 0
         names = [f"q{n}" for n in range(plan.questions)]
         self._asked = [names[thread :: plan.threads] for thread in range(plan.threads)]
         self._answers = {name: answer_to(name, world.long) for name in names}
@@ -157,7 +170,7 @@ class Run:
                 await worker.kill()
             self._log.close()
         verdict = judge(await self._evidence())
-        counts = {"kills": len(self._killed), "cuts": self._cuts, **self._world.counts}
+        counts = {"kills": len(self._killed), "cuts": self._cuts, "stood_still": self._stills, **self._world.counts}
         return Outcome(verdict, counts | {"seconds": round(time.monotonic() - started, 1)})
 
     def _start(self) -> Process | Inside:
@@ -169,13 +182,14 @@ class Run:
 
     async def _trials(self) -> None:
         asking = asyncio.create_task(self._ask())
-        cutting = asyncio.create_task(self._cut())
+        troubles = [asyncio.create_task(self._cut()), asyncio.create_task(self._stand_still())]
         try:
             await self._kill(asking)
             await asking
         finally:
-            cutting.cancel()
-            asking.cancel()
+            for task in (*troubles, asking):
+                task.cancel()
+            await asyncio.gather(*troubles, return_exceptions=True)
 
     async def _ask(self) -> None:
         """All threads at once; a thread's next question comes once the platform knows that its last one was taken in."""
@@ -201,6 +215,12 @@ class Run:
             await asyncio.sleep(1.0 + 3.0 * self._chances.random())
             self._cuts += 1
             await self._world.cut(politely=self._chances.random() < 0.5)
+
+    async def _stand_still(self) -> None:
+        while self._plan.trouble and self._plan.still:
+            await asyncio.sleep(2.0 * self._chances.random())
+            self._stills += 1
+            await self._chances.choice(self._workers).stand_still(self._plan.still * self._chances.random())
 
     async def _kill(self, asking: asyncio.Task[None]) -> None:
         for _ in range(self._plan.kills):

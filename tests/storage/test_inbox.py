@@ -209,6 +209,26 @@ async def test_a_question_whose_holder_died_is_taken_over_and_the_old_holder_can
     assert await inbox.renew("you", [first.id], seconds=60) == {first.id}
 
 
+async def test_what_is_done_with_is_shown_once_more_when_it_is_reopened(inbox: Inbox) -> None:
+    first = await claimed(inbox)
+    assert not await inbox.reopen(first.id)
+    await taken(inbox, "me")
+    assert not await inbox.reopen(first.id)
+
+    seen = []
+    for outcome in ("delivered", "failed", "expired"):
+        assert await inbox.finish(first.id, "me", outcome, "" if outcome == "delivered" else "why")
+        assert await inbox.reopen(first.id)
+        assert await inbox.unfinished(["slack"]) == [THREAD]
+        held = await inbox.next(THREAD, "me", seconds=60)
+        assert held is not None
+        seen.append((held.state, held.failure, held.attempts))
+    await inbox.withdraw(first.id)
+
+    assert seen == [("answered", "", 2), ("answering", "why", 3), ("answering", "", 4)]
+    assert not await inbox.reopen(first.id)
+
+
 async def test_a_renewed_lease_lasts(inbox: Inbox) -> None:
     first = await claimed(inbox)
     await taken(inbox, "me", seconds=0.05)
