@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -78,12 +79,18 @@ def stands_alone(question: str, history: Sequence[Turn]) -> bool:
     own = [word for word in _distinct(telling_words(question)) if not POINTERS.issuperset(words(word))]
     if _changes_language(question, history):
         return len(content_words(question, detect(question))) >= _FEWEST
-    said = {word for turn in history for word in words(turn.text[:_ANSWER_READ])}
-    if own and asks_in_words(question) and all(said.isdisjoint(words(word)) for word in own):
+    said = [_words_of(turn.text[:_ANSWER_READ]) for turn in history]
+    new = [word for word in own if all(each.isdisjoint(words(word)) for each in said)]
+    if own and len(new) == len(own) and asks_in_words(question):
         return True
-    if len(own) >= _FEWEST and any(said.isdisjoint(words(word)) for word in names(question) if word in own):
+    if len(own) >= _FEWEST and not set(new).isdisjoint(names(question)):
         return True
-    return len(own) >= _ENOUGH and sum(not said.isdisjoint(words(word)) for word in own) <= 1
+    return len(own) >= _ENOUGH and len(own) - len(new) <= 1
+
+
+@lru_cache(maxsize=256)  # with every further turn of a thread all those before are looked at again
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(words(text))
 
 
 def _changes_language(question: str, history: Sequence[Turn]) -> bool:

@@ -47,9 +47,13 @@ class Lane:
     async def ask(self, work: Callable[..., T], *, single: bool = False) -> T:
         if not self._threads:
             raise RuntimeError(f"{self._name} was asked for something before it was open, or after it was closed")
+        return await self.begin(work, single=single)
+
+    def begin(self, work: Callable[..., T], *, single: bool = False) -> asyncio.Future[T]:
+        """The same, to be waited for later or never."""
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._jobs.put(Job(work, done, single))
-        return await done
+        return done
 
     async def close(self) -> None:
         """What waits is done before."""

@@ -16,6 +16,7 @@ from importlib import import_module
 from logging import getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
+from weakref import ref
 
 from rag.types import Search
 from rag.workers import WorkerDied, Workers, WorkFailed
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 log = getLogger(__name__)
 
-MANY = 20  # searches in a quarter of a second that had to wait: then the process is worth its memory
+MANY = 20  # searches in a quarter of a second, for several who ask: then the process is worth its memory
 IDLE_SECONDS = 60.0
 _WINDOW = 0.25
-_WAITED = 0.0005  # seconds of processor time that others took meanwhile, who were ready too
 _AHEAD = 64  # given to the process at once, so that it never waits for this one
 _TARGET = "storage.searcher:worker"
 _SECONDS = 30.0  # for one search, however large the base
@@ -43,11 +43,14 @@ _RETRY_SECONDS = 60.0  # after a process that could not be started
 
 
 class Searcher:
-    """`many` searches within a moment that found others at work start the process; without it, searches are done elsewhere."""
+    """`many` searches within a moment, for several who ask, start the process; without it, searches are done elsewhere."""
 
     def __init__(self, root: Path, many: int = MANY) -> None:
         self._root = str(root.absolute())
-        self._lately: deque[float] = deque(maxlen=max(1, many))
+        self._lately: deque[tuple[float, int]] = deque(maxlen=max(1, many))
+        self._several = many // 4
+        self._askers = 0  # so far; one who asks again after another counts again
+        self._last: Callable[[], asyncio.Task[Any] | None] = _nobody
         self._workers = Workers(_TARGET, processes=1, niceness=0, ahead=_AHEAD, retries=0, idle_seconds=IDLE_SECONDS)
         self._under_way = 0
         self._starting: asyncio.Task[None] | None = None
@@ -69,12 +72,12 @@ class Searcher:
 
     async def search(self, base: str, search: Search) -> list[Candidate] | None:
         """None where it has to be done elsewhere: few are asked, or the process is not there or could not do it."""
-        found = await self._done(base, search, None) if await self._is_called_for() else None
+        found = await self._done(base, search, None) if self._is_called_for() else None
         return None if found is None else candidates(found)
 
     async def beside(self, base: str, search: Search, work: Work[T]) -> T | None:
         """The same, with work done there on what was found."""
-        found = await self._done(base, search, work.order()) if await self._is_called_for() else None
+        found = await self._done(base, search, work.order()) if self._is_called_for() else None
         return None if found is None else work.unpacked(found)
 
     async def _done(self, base: str, search: Search, order: tuple[str, Any] | None) -> Any:
@@ -90,13 +93,16 @@ class Searcher:
             self._under_way -= 1
         return marshal.loads(found)  # noqa: S302 - from a process of ours
 
-    async def _is_called_for(self) -> bool:
-        """Whether many wait for each other, and the process is there; it is started where it is not."""
-        waits, lately = self._under_way > 0 or await _waited(), self._lately
-        now = time.monotonic()
-        if waits:
-            lately.append(now)
-        if self._alone or len(lately) < (lately.maxlen or 0) or now - lately[0] > _WINDOW:
+    def _is_called_for(self) -> bool:
+        """Whether many are asked by several at once, and the process is there; it is started where it is not."""
+        now, asking, lately = time.monotonic(), asyncio.current_task(), self._lately
+        if asking is not None and asking is not self._last():
+            self._last = ref(asking)
+            self._askers += 1
+        lately.append((now, self._askers))
+        since, askers = lately[0]
+        many = len(lately) == lately.maxlen and now - since <= _WINDOW
+        if self._alone or not many or self._askers - askers < self._several:
             return False
         if self._starting is None or (self._starting.done() and self.pid is None and now >= self._not_before):
             self._starting = asyncio.create_task(self._start())
@@ -149,11 +155,8 @@ def _no_passages(_: Sequence[str]) -> list[Passage]:
     return []
 
 
-async def _waited() -> bool:
-    """Whether others had work to do: whoever else is ready has their turn."""
-    began = time.thread_time()
-    await asyncio.sleep(0)
-    return time.thread_time() - began >= _WAITED
+def _nobody() -> None:
+    return None
 
 
 def _cores() -> int:

@@ -59,7 +59,7 @@ class SqliteEngine:
         self._connections: list[Connection] = []
         self._near: Connection | None = None  # of the event loop's thread, which never waits
         self._written = 0  # there
-        self._tidying: asyncio.Task[None] | None = None
+        self._tidying: asyncio.Future[None] | None = None
 
     async def open(self) -> None:
         await asyncio.to_thread(self._open)
@@ -90,14 +90,9 @@ class SqliteEngine:
                     found = work(self._near)
                 self._written += 1
                 if self._written % _CHECKPOINT_AFTER == 0:
-                    self._tidying = asyncio.create_task(self._checkpoint())
+                    self._tidying = self._reads.begin(_emptied)
                 return found
         return await self._writes.ask(work, single=single)
-
-    async def _checkpoint(self) -> None:
-        """Bring what was written here from the log into the file; by a thread, since that waits for the disk."""
-        with suppress(sqlite3.Error):
-            await self._reads.ask(_emptied)
 
     async def migrate(self, work: Callable[[Connection], None]) -> None:
         await asyncio.to_thread(self._migrate, work)
@@ -121,14 +116,16 @@ class SqliteEngine:
 
 
 def _emptied(connection: Connection) -> None:
-    """The log is brought into the file, and begins anew: else it would grow for as long as people ask without a pause, and
-    making it longer takes half as long again as writing over it. What was written meanwhile has to wait a moment in the end.
+    """The log is brought into the file by a thread, since that waits for the disk, and begins anew: else it would grow for as
+    long as people ask without a pause, and making it longer takes half as long again as writing over it. What was written
+    meanwhile is brought there while nobody writes, for a moment.
     """
     direct = driver(connection)
-    direct.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-    direct.execute(f"PRAGMA busy_timeout = {_SHORTLY}")
-    direct.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
-    direct.execute(f"PRAGMA busy_timeout = {_BUSY}")
+    with suppress(sqlite3.Error):
+        direct.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        direct.execute(f"PRAGMA busy_timeout = {_SHORTLY}")
+        direct.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+        direct.execute(f"PRAGMA busy_timeout = {_BUSY}")
 
 
 def _path(url: URL) -> Path | None:
