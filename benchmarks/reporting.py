@@ -40,8 +40,11 @@ class Burnt:
         self._own = time.process_time()
 
     def seconds(self) -> float:
-        own = time.process_time() - self._own
-        return own + _children() - self._others
+        return time.process_time() - self._own + self.others()
+
+    def others(self) -> float:
+        """Without this process's own."""
+        return _children() - self._others
 
 
 def _children() -> float:
