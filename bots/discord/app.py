@@ -12,9 +12,11 @@ import aiohttp
 import discord
 import yarl
 
+from bots.beside import Beside
 from bots.discord.away import Absence, with_roles
 from bots.discord.buttons import GoOn, Verdict
 from bots.discord.commands import Tree, add_administering, add_asking, synchronise
+from bots.discord.heard import is_thinking
 from bots.discord.places import PLATFORM
 from rag.errors import BadSetting, StoreUnavailable
 
@@ -32,6 +34,7 @@ log = getLogger(__name__)
 
 CONNECT_SECONDS = 60.0
 RECONNECT_SECONDS = 1.0
+CLAIMED_SECONDS = 10.0  # after which a command that nobody claimed is taken for lost
 NO_CONTENT = (
     "The Message Content intent is off (discord.message_content = false): follow-ups in threads need a mention or a command, "
     "and new forum posts are not answered."
@@ -56,6 +59,7 @@ class App(discord.Client):
         self._catalog = catalog
         self.listener: Listener | None = None
         self._rooms: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        self._beside = Beside()
         self.absence = Absence(self, catalog, self._hear)
         add_asking(self.tree, choosable, several=len(bases) > 1, direct=direct)
         add_administering(self.tree, bases)
@@ -63,6 +67,10 @@ class App(discord.Client):
     def listen(self, listener: Listener | None) -> None:
         self.listener = listener
         self.tree.listener = listener
+
+    async def close(self) -> None:
+        await self._beside.end()
+        await super().close()
 
     async def setup_hook(self) -> None:
         self.add_dynamic_items(Verdict, GoOn)
@@ -105,6 +113,14 @@ class App(discord.Client):
             for message in await missed.messages():
                 if listener.is_meant(message, me):
                     await listener.message(await with_roles(message), me)
+                elif is_thinking(message, me):
+                    self._beside.do(self._left(message))
+
+    async def _left(self, message: discord.Message) -> None:
+        """Whoever acknowledged it may be alive, and about to claim it."""
+        await asyncio.sleep(CLAIMED_SECONDS - (discord.utils.utcnow() - message.created_at).total_seconds())
+        if (listener := self.listener) is not None:
+            await listener.left_thinking(message)
 
     def _lock(self, room: int) -> asyncio.Lock:
         return self._rooms.setdefault(room, asyncio.Lock())

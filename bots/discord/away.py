@@ -1,7 +1,8 @@
 """What was said while nobody listened: after a session that could not be resumed, and between two processes (D10, P3).
 
 Discord tells such events to nobody later, so rooms are read from when somebody last listened, and a little before: what was
-taken in already ends at its claim. Commands cannot be read; Discord has told who used one that nothing comes.
+taken in already ends at its claim. Commands cannot be read: of one that nobody acknowledged Discord has told that nothing comes,
+of one that says "thinking", and that nobody claimed, we do.
 """
 
 from __future__ import annotations

@@ -40,6 +40,11 @@ def meant(message: discord.Message, me: discord.ClientUser, hearing: Hearing) ->
     return _called(message, me) or (_uncalled(message, me, hearing) if hearing.content else None)
 
 
+def is_thinking(message: discord.Message, me: discord.ClientUser) -> bool:
+    """Ours, and nothing in it yet but that a command was acknowledged."""
+    return message.author.id == me.id and message.flags.loading and message.interaction_metadata is not None
+
+
 def _called(message: discord.Message, me: discord.ClientUser) -> Why | None:
     """A reply mentions whom it answers, too."""
     replied = _is_reply_to(message, me)

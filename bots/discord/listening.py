@@ -17,6 +17,7 @@ from bots.discord.askers import asker_of, kind_of, question_of
 from bots.discord.failing import TokenDead, delivering
 from bots.discord.places import ReplyTo, place_of, refusal, roles_of, thread_name
 from bots.discord.render import cut
+from bots.wording import words
 from rag.errors import DeliveryError
 from rag.types import Thread
 
@@ -85,6 +86,21 @@ class Listener:
                 asked_at=message.created_at,
             )
         )
+
+    async def left_thinking(self, message: discord.Message) -> None:
+        """A command that a process acknowledged and was killed before it had claimed it; what was asked nobody can read.
+
+        Claimed now, so that whoever may still claim it, or did, is the only one to answer it.
+        """
+        told = message.interaction_metadata
+        if told is None:
+            return
+        thread = await self._thread_in(message.channel) or Thread(place_of(message.channel), str(told.id))
+        reply_to = ReplyTo(message.channel.id, response=message.id)
+        failed = question_of(
+            told.user, thread, "", reply_to, gesture=str(told.id), notice=words("").failed, asked_at=told.created_at
+        )
+        await self._desk.ask(failed)
 
     def is_meant(self, message: discord.Message, me: discord.ClientUser) -> bool:
         return heard.meant(message, me, self._settings.hearing) is not None

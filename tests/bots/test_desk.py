@@ -569,6 +569,18 @@ async def test_a_deleted_question_takes_its_answer_along(office: Office) -> None
     assert await office.memory.recall(THREAD, 9) == []
 
 
+async def test_the_answer_to_a_deleted_question_is_taken_away_even_where_that_fails_at_first(office: Office) -> None:
+    async with office.desk() as desk:
+        await desk.ask(question())
+        await desk.settled()
+        office.surface.failures = [("remove", PostLater("ratelimited", seconds=0.01))]
+        assert await desk.delete(PLACE, "100.1")
+        await desk.settled()
+
+        assert office.wall.messages == []
+        assert office.surface.failures == []
+
+
 async def test_a_question_deleted_while_it_is_answered_gets_no_answer(office: Office) -> None:
     office.surface.drafts = True
     office.core.gate.clear()

@@ -11,10 +11,12 @@ from sqlalchemy import make_url
 
 from bots.discord.away import REMEMBERED
 from bots.discord.heard import Hearing
+from bots.wording import words
 from rag.errors import StoreUnavailable
 from storage.database import Database
 from storage.local_index import LocalIndex
 from tests.bots.discord.conftest import Bot
+from tests.bots.discord.test_acknowledging import acknowledged, claimed
 from tests.fakes.discord.faults import Fault
 from tests.fakes.discord.state import HISTORY
 from tests.fakes.gate import gates
@@ -205,3 +207,24 @@ async def test_a_postgresql_that_goes_away_and_comes_back_costs_no_mention(
                 await said.answered(holding="About are you there?", seconds=60)
 
     assert bot.core.asked == ["first?", "are you there?"]
+
+
+async def test_who_used_a_command_that_was_acknowledged_and_then_lost_is_told_so(
+    fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bots.discord.app.CLAIMED_SECONDS", 0.3)
+    ana = fake.guild().person("Ana")
+    async with bot.running():
+        await ana.says("@Footnote hello?")
+        await heard(bot)
+    lost, kept = await ana.slash("ask", question="lost"), await ana.slash("ask", question="kept")
+    for used in (lost, kept):
+        await acknowledged(fake, used)
+    await claimed(bot, kept, "kept")
+    async with bot.running():
+        told = await lost.answered(holding="went wrong")
+        await kept.answered(holding="About kept")
+
+    assert told.text == words("").failed
+    assert len(lost.shown) == len(kept.shown) == 1
+    assert bot.core.asked == ["hello?", "kept"]
