@@ -150,7 +150,8 @@ async def open_discord(footnote: Footnote, stack: AsyncExitStack) -> DiscordPlat
             "DISCORD_TOKEN is not set: copy the bot's token from the developer portal (Bot, Token). See docs/discord.md."
         )
     choosable = footnote.routes.choosable
-    client = App(footnote.catalog, footnote.names, choosable, content=table.message_content, direct=table.direct)
+    longest = settings.limits.question_characters
+    client = App(footnote.catalog, footnote.names, choosable, content=table.message_content, direct=table.direct, longest=longest)
     await stack.enter_async_context(logged_in(client, secret(settings.discord_token), settings.discord_api_url))
     heard = Hearing(
         content=table.message_content,
@@ -158,12 +159,7 @@ async def open_discord(footnote: Footnote, stack: AsyncExitStack) -> DiscordPlat
         direct=table.direct,
         forums=frozenset(table.forums),
     )
-    chosen = ListenSettings(
-        discord_rules(settings),
-        heard,
-        edit_seconds=table.edit_minutes * 60.0,
-        longest=settings.limits.question_characters,
-    )
+    chosen = ListenSettings(discord_rules(settings), heard, edit_seconds=table.edit_minutes * 60.0, longest=longest)
     return DiscordPlatform(
         client,
         DiscordSurface(client, threads=table.threads),

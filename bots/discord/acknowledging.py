@@ -55,7 +55,7 @@ async def tell_failure(interaction: discord.Interaction, error: Exception) -> No
         log.error("what was done in Discord could not be taken in: %s", error)
     else:
         log.error("an interaction failed", exc_info=error)
-    told = words("").failed
+    told = words("", str(interaction.locale)).failed
     try:
         if not interaction.response.is_done():
             await interaction.response.send_message(told, ephemeral=True)

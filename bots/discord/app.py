@@ -15,7 +15,7 @@ import yarl
 from bots.beside import Beside
 from bots.discord.away import Absence, with_roles
 from bots.discord.buttons import GoOn, Verdict
-from bots.discord.commands import Tree, add_administering, add_asking, synchronise
+from bots.discord.commands import LONGEST, Tree, add_administering, add_asking, synchronise
 from bots.discord.heard import is_thinking
 from bots.discord.places import PLATFORM
 from rag.errors import BadSetting, StoreUnavailable
@@ -49,9 +49,18 @@ LOGIN_REFUSED = "Discord refuses DISCORD_TOKEN. Reset the token in the developer
 class App(discord.Client):
     """The client. What happens is told to its listener; while it has none it is left to the next process."""
 
-    def __init__(
-        self, catalog: Catalog, bases: Sequence[str], choosable: Choosable, *, content: bool, direct: bool, **options: Any
+    def __init__(  # noqa: PLR0913 - all by name but what it is made of
+        self,
+        catalog: Catalog,
+        bases: Sequence[str],
+        choosable: Choosable,
+        *,
+        content: bool,
+        direct: bool,
+        longest: int = LONGEST,
+        **options: Any,
     ) -> None:
+        """`longest` is how many characters a question may have."""
         without_voice()
         intents = discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=content)
         super().__init__(intents=intents, allowed_mentions=discord.AllowedMentions.none(), **options)
@@ -61,7 +70,7 @@ class App(discord.Client):
         self._rooms: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._beside = Beside()
         self.absence = Absence(self, catalog, self._hear)
-        add_asking(self.tree, choosable, several=len(bases) > 1, direct=direct)
+        add_asking(self.tree, choosable, several=len(bases) > 1, direct=direct, longest=longest)
         add_administering(self.tree, bases)
 
     def listen(self, listener: Listener | None) -> None:

@@ -53,8 +53,10 @@ def is_news(record: LogRecord) -> bool:
 getLogger("discord.app_commands.tree").addFilter(is_news)
 
 
-def add_asking(tree: Tree, choosable: Choosable, *, several: bool, direct: bool) -> None:
-    """`/ask`, and the same for a message. A choice of bases is offered only where there are `several`."""
+def add_asking(tree: Tree, choosable: Choosable, *, several: bool, direct: bool, longest: int = LONGEST) -> None:
+    """`/ask`, and the same for a message. A choice of bases is offered only where there are `several`; Discord lets nobody type
+    more than the `longest` question.
+    """
     contexts = app_commands.allowed_contexts(guilds=True, dms=direct)
 
     async def suggested(interaction: discord.Interaction, typed: str) -> list[app_commands.Choice[str]]:
@@ -64,31 +66,27 @@ def add_asking(tree: Tree, choosable: Choosable, *, several: bool, direct: bool)
         found = [base for base in known if typed.lower() in base.lower()]
         return [app_commands.Choice(name=base[:100], value=base) for base in found[:CHOICES]]
 
+    async def ask_in(
+        interaction: discord.Interaction,
+        question: str,
+        base: str = "",
+        private: bool = False,  # noqa: FBT001, FBT002 - an option of the command
+    ) -> None:
+        await tree.listening.asked(interaction, question, private=private, base=base)
+
+    async def ask(
+        interaction: discord.Interaction,
+        question: str,
+        private: bool = False,  # noqa: FBT001, FBT002 - an option of the command
+    ) -> None:
+        await tree.listening.asked(interaction, question, private=private)
+
+    asking: Any = ask_in if several else ask
+    asking.__annotations__["question"] = app_commands.Range[str, 1, min(longest, LONGEST)]
+    asking = contexts(app_commands.describe(question="What do you want to know?", private="Only you see the answer.")(asking))
     if several:
-
-        @tree.command(name="ask", description="Ask the documents, and get an answer with its sources.")
-        @contexts
-        @app_commands.describe(question="What do you want to know?", base="Where to look.", private="Only you see the answer.")
-        @app_commands.autocomplete(base=suggested)
-        async def ask_in(
-            interaction: discord.Interaction,
-            question: app_commands.Range[str, 1, LONGEST],
-            base: str = "",
-            private: bool = False,  # noqa: FBT001, FBT002 - an option of the command
-        ) -> None:
-            await tree.listening.asked(interaction, question, private=private, base=base)
-
-    else:
-
-        @tree.command(name="ask", description="Ask the documents, and get an answer with its sources.")
-        @contexts
-        @app_commands.describe(question="What do you want to know?", private="Only you see the answer.")
-        async def ask(
-            interaction: discord.Interaction,
-            question: app_commands.Range[str, 1, LONGEST],
-            private: bool = False,  # noqa: FBT001, FBT002 - an option of the command
-        ) -> None:
-            await tree.listening.asked(interaction, question, private=private)
+        asking = app_commands.autocomplete(base=suggested)(app_commands.describe(base="Where to look.")(asking))
+    tree.command(name="ask", description="Ask the documents, and get an answer with its sources.")(asking)
 
     @tree.context_menu(name="Ask the docs about this")
     @contexts

@@ -141,7 +141,7 @@ class Listener:
             if interaction.type is discord.InteractionType.autocomplete:
                 await first(interaction.response.autocomplete([]))
             else:
-                await first(interaction.response.send_message(refused(why_not, "") or "…", ephemeral=True))
+                await first(interaction.response.send_message(refused(why_not, "", str(interaction.locale)) or "…", ephemeral=True))
         return False
 
     def why_not(self, interaction: discord.Interaction) -> Refusal | None:
@@ -199,6 +199,7 @@ class Listener:
                 reply_to,
                 gesture=str(interaction.id),
                 base=base,
+                language=str(interaction.locale),
                 asked_at=interaction.created_at,
             ),
             taken=taken,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from bots.access import Rules
+from bots.wording import words
+from rag.errors import ModelTimeout
 from rag.types import Progress
 
 if TYPE_CHECKING:
-    import pytest
-
     from tests.bots.discord.conftest import Bot
     from tests.fakes.discord import FakeDiscord
 
@@ -77,3 +80,26 @@ async def test_a_very_long_list_is_cut_to_one_message(fake: FakeDiscord, bot: Bo
         told = await (await place.person("Ada", admin=True).slash("reindex")).answered(holding="handbook")
 
     assert len(told.text) <= 2000
+
+
+@pytest.mark.parametrize("bases", [["handbook"], ["handbook", "engineering"]])
+async def test_discord_lets_nobody_type_more_than_a_question_may_have(fake: FakeDiscord, bot: Bot, bases: list[str]) -> None:
+    fake.guild()
+    bot.bases = bases
+    async with bot.running(longest=4000):
+        [ask] = [command for command in fake.commands[""] if command["name"] == "ask"]
+
+    options = {option["name"]: option for option in ask["options"]}
+    assert list(options) == (["question", "base", "private"] if len(bases) > 1 else ["question", "private"])
+    assert (options["question"]["min_length"], options["question"]["max_length"]) == (1, 4000)
+
+
+async def test_what_is_said_besides_answers_is_in_the_language_of_who_used_a_command(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    german, ana = replace(place.person("German"), locale="es-ES"), place.person("Ana")
+    bot.core.say = lambda _: ModelTimeout("It took too long.")
+    async with bot.running():
+        told = [await (await person.slash("ask", question="404?")).answered() for person in (german, ana)]
+
+    assert told[0].text.endswith(words("", "es").failed)
+    assert told[1].text.endswith(ModelTimeout.user_message)

@@ -189,6 +189,7 @@ class Used:
 class Person:
     place: Place
     user: User
+    locale: str = "en-US"  # of their client
 
     @property
     def id(self) -> str:
@@ -344,7 +345,7 @@ class Person:
             "channel": channel.as_json(),
             "token": interaction.token,
             "version": 1,
-            "locale": "en-US",
+            "locale": self.locale,
             "app_permissions": str(discord.permissions(discord.bot, channel)),
             "entitlements": [],
             "authorizing_integration_owners": {"0": channel.guild or "0"},
