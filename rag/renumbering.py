@@ -44,16 +44,14 @@ class Numbering:
         self._passages: dict[int, list[Passage]] = {}
 
     def of(self, n: int, said: str) -> list[int]:
-        """The numbers of passage n's document, and of others with the very same text; `said` tells the place in it."""
+        """The numbers of passage n's document, and of others that say the very same where it says `said`."""
         match = self._given[n - 1]
-        numbers = [self._number(standing_at(part_of(match, said), said))]
-        if not match.copies:
-            return numbers
-        told = {part.text for part in match.parts or (match.passage,)}
+        part = part_of(match, said)
+        numbers = [self._number(standing_at(part, said))]
         for copy in match.copies:
             if len(numbers) > _MOST_COPIES:
                 break
-            if copy.text in told and (copy.base, copy.document) != (match.passage.base, match.passage.document):
+            if copy.text == part.text and (copy.base, copy.document) != (match.passage.base, match.passage.document):
                 numbers.append(self._number(standing_at(copy, said)))
         return numbers
 

@@ -125,6 +125,16 @@ def test_of_passages_that_were_joined_the_footnote_leads_to_the_one_the_sentence
     assert found == [SICK.link, LEAVE.link]
 
 
+def test_another_document_with_the_same_text_beside_a_sentence_is_no_source_of_it() -> None:
+    """Two documents of one form: what follows the sentence is the same in both, the sentence is not."""
+    joined = LEAVE._replace(text=f"{LEAVE.text}\n{SICK.text}")
+    copy = passage(9, "leave-2024.md", SICK.text)
+    match = Match(joined, 1.0, members=(LEAVE.id, SICK.id), parts=(LEAVE, SICK), copies=(copy,))
+
+    assert [source.document for source in cited("Employees get 25 days [1].", given=[match]).sources] == ["leave.md"]
+    assert len(cited("Sick leave needs a doctor's note [1].", given=[match]).sources) == 2
+
+
 def test_a_range_and_a_list_of_numbers_are_judged_one_by_one() -> None:
     found = cited("Sick leave needs a doctor's note after three days [1-3].")
 
