@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -18,6 +19,7 @@ CHAT_MODELS = ("gpt-4.1-mini", "llama3.1")
 EMBED_MODELS = ("text-embedding-3-small", "nomic-embed-text")
 DIMENSIONS = {"text-embedding-3-small": 1536, "nomic-embed-text": 768}
 MOST_INPUTS = 2048
+LIKE = 0.1  # from which on a description fits a question
 
 Maker: TypeAlias = Literal["openai", "ollama", "vllm", "llama.cpp"]
 Lack: TypeAlias = Literal["usage", "system", "stream_options", "temperature", "max_tokens", "roles", "finish"]
@@ -25,6 +27,9 @@ Lack: TypeAlias = Literal["usage", "system", "stream_options", "temperature", "m
 _FIELDS = {
     "model", "messages", "temperature", "top_p", "max_tokens", "max_completion_tokens", "stream", "stream_options", "top_k",
 }  # fmt: skip
+
+
+_BASE = re.compile(r'<base name="([^"]*)">([^<]*)</base>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +157,14 @@ def _chunk(choices: list[dict[str, Any]], **more: Any) -> str:
 
 
 def _by_rule(body: Mapping[str, Any]) -> str:
-    """What a model would do with the built-in prompts: cite the passage most like the question, or repeat the question."""
+    """What a model would do with the built-in prompts: pick the base whose description is most like the question, cite the
+    passage that is, or repeat the question.
+    """
     user = body["messages"][-1]["content"]
     asked = user.rpartition("<question>\n")[2].partition("\n</question>")[0]
+    if bases := dict(_BASE.findall(user)):
+        name = max(bases, key=lambda base: likeness(asked, bases[base]))
+        return name if likeness(asked, bases[name]) > LIKE else "none"
     passages = [block.partition("\n</passage>")[0] for block in user.split('<passage n="')[1:]]
     if not passages:
         return asked or "ready"
