@@ -64,8 +64,8 @@ async def serve_platforms(footnote: Footnote, names: Sequence[str]) -> None:
 
     await footnote.check()
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(Schedule(footnote.runs, footnote.catalog, reindexed(footnote)))
         platforms: list[Platform] = [await OPEN[name](footnote, stack) for name in names]
+        await stack.enter_async_context(Schedule(footnote.runs, footnote.catalog, reindexed(footnote)))
         await footnote.warm()
         await serve(platforms, lambda surfaces: desk_of(footnote, surfaces), ready=lambda: say_ready(names))
 
@@ -143,12 +143,14 @@ async def open_discord(footnote: Footnote, stack: AsyncExitStack) -> DiscordPlat
     from bots.discord.heard import Hearing  # noqa: PLC0415
     from bots.discord.listening import Listener, ListenSettings  # noqa: PLC0415
     from bots.discord.surface import DiscordSurface  # noqa: PLC0415
+    from bots.discord.tokens import refuse  # noqa: PLC0415
 
     settings, table = footnote.settings, footnote.settings.discord
     if settings.discord_token is None:
         raise BadSetting(
             "DISCORD_TOKEN is not set: copy the bot's token from the developer portal (Bot, Token). See docs/discord.md."
         )
+    refuse(secret(settings.discord_token))
     choosable = footnote.routes.choosable
     longest = settings.limits.question_characters
     client = App(footnote.catalog, footnote.names, choosable, content=table.message_content, direct=table.direct, longest=longest)

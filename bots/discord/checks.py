@@ -11,13 +11,13 @@ import aiohttp
 import discord
 
 from bots.discord.app import INTENT_MISSING, LOGIN_REFUSED, point_at, without_voice
+from bots.discord.tokens import refuse
 from rag.checking import Check
 from rag.errors import BadSetting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-GUIDE = "docs/discord.md"
 LEAST = discord.Permissions(
     view_channel=True,
     send_messages=True,
@@ -30,7 +30,6 @@ LEAST = discord.Permissions(
 )
 SCOPES = ("bot", "applications.commands")
 
-_COPY = "Copy the token of the bot (discord.com/developers/applications, Bot, Reset Token)"
 _IN_POSTS = {
     "view_channel": "View Channel",
     "read_message_history": "Read Message History",
@@ -38,11 +37,6 @@ _IN_POSTS = {
 }
 _IN_CHANNELS = {**_IN_POSTS, "send_messages": "Send Messages", "attach_files": "Attach Files"}
 _FOR_THREADS = {"create_public_threads": "Create Public Threads"}
-_OTHERS = (
-    (re.compile(r"\d+"), "an application's id"),
-    (re.compile(r"[0-9a-f]{64}"), "the public key"),
-    (re.compile(r"[\w-]{32}"), "the client secret"),
-)
 _ID = re.compile(r"\d{15,21}")
 
 
@@ -176,22 +170,6 @@ class _Examination:
                     f"Discord cannot be reached ({type(error).__name__}). Is the network there, and a proxy set where one is "
                     "needed?"
                 ) from error
-
-
-def refuse(token: str) -> None:
-    """What can be told from the token itself. Raises BadSetting."""
-    if not token:
-        raise BadSetting(f"DISCORD_TOKEN is missing. {_COPY}. See {GUIDE}.")
-    if token != token.strip():
-        raise BadSetting("DISCORD_TOKEN has a blank or a line break around it. Set it without.")
-    if token[0] in "\"'":
-        raise BadSetting("DISCORD_TOKEN has quotation marks around it. Set it without.")
-    if token.lower().startswith("bot "):
-        raise BadSetting("DISCORD_TOKEN begins with “Bot”. Set the token alone.")
-    if kind := next((kind for pattern, kind in _OTHERS if pattern.fullmatch(token)), None):
-        raise BadSetting(f"DISCORD_TOKEN is no token: it looks like {kind}. {_COPY}.")
-    if token.count(".") != 2:  # noqa: PLR2004 - as Discord makes them
-        raise BadSetting(f"DISCORD_TOKEN is no token of Discord's, which has two dots in it. {_COPY}.")
 
 
 def _ids(setting: str, ids: tuple[str, ...]) -> None:

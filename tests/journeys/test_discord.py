@@ -168,10 +168,14 @@ async def test_a_wrong_token_and_a_missing_intent_end_the_start_with_one_clear_l
     fake.guild()
     wrong = replace(docs, variables={**fake.variables, "DISCORD_TOKEN": "reset.since.then"})
     refused = await asyncio.to_thread(wrong.run, "discord")
+    asked = list(fake.requests)
+    of_another_kind = replace(docs, variables={**fake.variables, "DISCORD_TOKEN": "0123456789abcdef" * 4})
+    confused = await asyncio.to_thread(of_another_kind.run, "discord")
+    assert fake.requests == asked, "it can be told without asking Discord"
     fake.gateway.disallowed |= 1 << 15
     closed = await asyncio.to_thread(replace(docs, variables=fake.variables).run, "discord")
 
-    for started, named in ((refused, "DISCORD_TOKEN"), (closed, "discord.message_content = false")):
+    for started, named in ((refused, "DISCORD_TOKEN"), (confused, "the public key"), (closed, "discord.message_content = false")):
         assert started.status == 1
         assert len(started.err.splitlines()) == 1
         assert named in started.err
