@@ -8,12 +8,13 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Integer, bindparam, case, delete, func, literal_column, select, union_all
+from sqlalchemy import Integer, bindparam, case, literal_column, select, union_all
 
 from rag.text import well_formed
 from rag.types import Run, Turn
 from storage.columns import new_id
 from storage.encoding import from_run, from_sources, to_steps
+from storage.forgetting import forget
 from storage.schema import answers, questions, runs, threads, turns
 from storage.statements import Asked, Together, bound, insert
 
@@ -88,13 +89,7 @@ class DatabaseMemory:
 
     async def forget(self, thread: Thread) -> int:
         key = thread_key(thread)
-
-        def work(connection: Connection) -> int:
-            count = connection.execute(select(func.count()).select_from(_TURNS).where(_TURNS.c.thread_id == key)).scalar_one()
-            connection.execute(delete(threads).where(threads.c.id == key))
-            return count
-
-        return await self._database.write(work)
+        return await self._database.write(lambda connection: forget(connection, key))
 
     async def run(self, id: str) -> Run | None:  # noqa: A002 - the word for it
         beginning = well_formed(id)

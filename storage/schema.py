@@ -63,6 +63,7 @@ threads = Table(
 # `gesture` is what else names the same act of asking: Slack may send one act as two messages (its client_msg_id is one).
 # `person` is the platform's id of who asked, `reply_to` what the surface needs in order to answer, in its own form;
 # `notice` is said instead of an answer. `lease_until` without `claimed_by` says that it is not to be taken up before.
+# Those of a thread that was forgotten hang on the thread "forgotten" for a day: their ids alone.
 # `attempts` counts how often it was taken up, `deliveries` how often what was to be said could not be shown.
 questions = Table(
     "questions",

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import pytest
+from sqlalchemy import select
 
 from rag.errors import StoreError
 from rag.ports import Inbox
@@ -13,6 +14,7 @@ from rag.types import Answer, Place, Post, Question, Run, Source, SourcePlace, T
 from storage.conversations import DatabaseMemory
 from storage.database import Database
 from storage.inbox import DatabaseInbox
+from storage.schema import metadata
 
 PLACE = Place("slack", "T1", "C1")
 THREAD = Thread(PLACE, "100.1")
@@ -458,3 +460,44 @@ async def test_a_thread_has_askers_and_none_while_people_talk_among_themselves(i
     assert await inbox.met(THREAD)
     await inbox.claim(replace(question("100.2"), person="U2"))
     assert await inbox.askers(THREAD) == {"U1", "U2"}
+
+
+async def test_what_was_forgotten_is_not_taken_in_again_and_nothing_of_it_is_kept(inbox: Inbox, database: Database) -> None:
+    memory = DatabaseMemory(database)
+    told = Turn("user", "How many days of leave?", "Ann Smith")
+    kept = Answer("27 days. [1]", bases=("handbook",), run="r1")
+    for message, gesture in (("100.1", ""), ("", "g1")):
+        taken_in = await inbox.claim(replace(question(message), gesture=gesture))
+        assert taken_in is not None
+        await memory.remember(THREAD, told, kept, Run("r1" + gesture, "question", datetime.now(UTC), 0.1), question=taken_in.id)
+        await inbox.note(taken_in.id, Post("p" + taken_in.id))
+
+    assert await memory.forget(THREAD) == 4
+
+    assert await inbox.claim(question("100.1")) is None
+    assert await inbox.claim(replace(question(""), gesture="g1")) is None
+    assert await inbox.unfinished(["slack"]) == []
+    assert await inbox.askers(THREAD) == frozenset()
+    assert not await inbox.met(THREAD)
+    again = await inbox.asked(PLACE, "100.1")
+    assert again is not None
+    assert (again.text, again.author, again.person, again.roles, again.reply_to) == ("", "", "", (), "")
+    assert again.state == "cancelled"
+    assert not await inbox.withdraw(again.id)
+    left = await database.read(lambda connection: [connection.execute(select(table)).all() for table in metadata.sorted_tables])
+    assert "Ann" not in str(left)
+    assert "days" not in str(left)
+
+
+async def test_the_ids_of_what_was_forgotten_go_after_a_day(
+    inbox: Inbox, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = DatabaseMemory(database)
+    await claimed(inbox)
+    await memory.forget(THREAD)
+    assert await inbox.asked(PLACE, "100.1") is not None
+    monkeypatch.setattr("storage.forgetting.KEPT", timedelta(0))
+    await asyncio.sleep(0.01)
+    await memory.forget(THREAD)
+
+    assert await inbox.asked(PLACE, "100.1") is None
