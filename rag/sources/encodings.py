@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from rag.errors import Unreadable
+from rag.sources.frequent import JAPANESE, SIMPLIFIED, TRADITIONAL
+from rag.sources.likelihood import guesses
 from rag.text import REPLACEMENT, well_formed
 
 if TYPE_CHECKING:
@@ -21,8 +23,10 @@ _BOMS = (
 )
 _SAMPLE = 200_000
 _EXPECTED = 0.6  # of the characters
-_PLAUSIBLE = 0.2
+_APART = 2.0  # how much likelier one reading must be where another alphabet would do as well
 _MUCH_MORE = 4
+_SHORT = 24  # bytes
+_UNTOLD = "it is too short to tell which encoding it is in: save it as UTF-8"
 _FEW_CONTROLS = 1
 _FEW_NULS = 0.001
 _BINARY_STARTS = (
@@ -37,30 +41,19 @@ _BINARY_STARTS = (
     b"SQLite format 3",
 )
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-_MULTIBYTE = ("gb18030", "cp932", "euc_jp", "cp949", "big5hkscs")
-_SINGLE_BYTE = ("cp1252", "cp1251", "koi8_r", "cp1250", "cp1253", "cp1256")
 
-# The most frequent characters of running text: a wrong decoding yields rare ones.
-_HANZI = frozenset(
-    "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如"
-    "都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意无力它与长把机十民第公此已工使情明性知全三又关点正业外将两高间"
-    "由问很最重并物手应战向头文体政美相见被利什二等产或新己制身果加西斯月话合回特代内信表化老给世位次度门任常先海通教儿原东声提立及比员解水名"
-    "真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社便"
-    "空决治展马科司五基眼书非则听白却界达光放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交规万取拉格望觉术领共确传师观清今切院让"
-    "识候带导争运请您测试使用文件系统设置说明如何可以需要网络服务器数据安装错误密码登录用户公司员工假期申请世界"
-    "這個們來說時會對過發後裡種經麼學現當沒動還進樣從實無與長機業將兩間問應戰向頭體見產給門東聲員論處義幾條氣題爾別變總電數報結務場計資許統區"
-    "隊決馬書則聽達強難權設記類據邊張該規萬覺術領確傳師觀讓識帶導爭運請測試"
-    "年月日時分本人大中国会社事者手上下出入見行生学先何今私話語前後間東西南北京都道府県市区町村新聞電車自動作業使用方法設定情報処理文書"
-)
+_HANZI = frozenset(SIMPLIFIED + TRADITIONAL + JAPANESE)
 
 
-def decode(raw_name: str, content: bytes, declared: str = "") -> str:
-    """The text, without byte order mark, with `\\n` line ends. Raises Unreadable for what is no text at all."""
-    text = _decoded(raw_name, content, declared)
+def decode(raw_name: str, content: bytes, declared: str = "", language: str = "") -> str:
+    """The text, without byte order mark, with `\\n` line ends; `language` is what the document says of itself. Raises Unreadable
+    for what is no text at all, and for what could be this text as well as that one.
+    """
+    text = _decoded(raw_name, content, declared, language)
     return well_formed(text.removeprefix("\ufeff")).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _decoded(name: str, content: bytes, declared: str) -> str:
+def _decoded(name: str, content: bytes, declared: str, language: str) -> str:
     for bom, encoding in _BOMS:
         if content.startswith(bom):
             return content[len(bom) :].decode(encoding, "replace")
@@ -69,7 +62,10 @@ def _decoded(name: str, content: bytes, declared: str) -> str:
     if content.startswith(_BINARY_STARTS):
         raise Unreadable(name, "it is a binary file, not text")
     return (
-        _strictly(content, ("utf-8",)) or _nearly_utf8(content) or _strictly(content, _known(declared)) or _guessed(name, content)
+        _strictly(content, ("utf-8",))
+        or _nearly_utf8(content)
+        or _strictly(content, _known(declared))
+        or _guessed(name, content, language or _language_of(name))
     )
 
 
@@ -108,14 +104,33 @@ def _binary(sample: str, encoding: str) -> bool:
     return len(_CONTROLS.findall(sample)) > max(_FEW_CONTROLS, allowed * len(sample))
 
 
-def _guessed(name: str, content: bytes) -> str:
+def _guessed(name: str, content: bytes, language: str) -> str:
     sample = content[:_SAMPLE]
     encoding = _wide(sample, _is_plain) if 0 in sample else ""
     if sample.count(0) <= max(_FEW_CONTROLS, _FEW_NULS * len(sample)):
-        encoding = encoding or _most_plausible(sample.replace(b"\0", b"")) or _wide(sample, _is_east_asian)
+        whole = len(sample) == len(content)
+        encoding = encoding or _likeliest(name, sample.replace(b"\0", b""), language, whole=whole) or _wide(sample, _is_east_asian)
     if not encoding:
         raise Unreadable(name, "it is a binary file, not text")
     return content.decode(encoding, "replace")
+
+
+def _likeliest(name: str, sample: bytes, language: str, *, whole: bool) -> str:
+    found = [guess for guess in guesses(sample, whole=whole, language=language) if not _binary(guess.text, guess.encoding)]
+    if not found and len(sample) <= _SHORT and not _CONTROLS.search(sample.decode("latin-1")):
+        raise Unreadable(name, _UNTOLD)
+    if not found:
+        return ""
+    best = found[0]
+    rivals = [guess for guess in found[1:] if guess.text != best.text and (guess.is_wide or best.is_wide)]
+    if rivals and rivals[0].cost - best.cost < _APART:
+        raise Unreadable(name, _UNTOLD)
+    return best.encoding
+
+
+def _language_of(name: str) -> str:
+    """Of a file whose name is written in letters that only one language has."""
+    return "ja" if re.search("[\u3041-\u30fa]", name) else "ko" if re.search("[\uac00-\ud7a3]", name) else ""
 
 
 def _wide(sample: bytes, is_expected: Callable[[str], bool]) -> str:
@@ -136,66 +151,3 @@ def _is_plain(character: str) -> bool:
 
 def _is_east_asian(character: str) -> bool:
     return character in _HANZI or "\u3000" <= character <= "\u30ff" or "\uff01" <= character <= "\uff5e"
-
-
-def _most_plausible(sample: bytes) -> str:
-    scored = [(_score(sample, encoding), encoding) for encoding in (*_MULTIBYTE, *_SINGLE_BYTE)]
-    score, encoding = max(scored, key=lambda pair: pair[0])
-    return encoding if score > _PLAUSIBLE else ""
-
-
-def _score(sample: bytes, encoding: str) -> float:
-    """How likely these bytes are text in that encoding: at most 1, none at 0 and below."""
-    decoder = codecs.getincrementaldecoder(encoding)("strict")
-    try:
-        text = decoder.decode(sample)  # the sample may end within a character
-    except UnicodeDecodeError:
-        return 0.0
-    if _binary(text, encoding):
-        return 0.0
-    foreign = [character for character in text if not character.isascii()]
-    if not foreign:
-        return 1.0
-    return _by_script(encoding, text, foreign)
-
-
-def _by_script(encoding: str, text: str, foreign: list[str]) -> float:
-    if encoding in _SINGLE_BYTE:
-        return _alphabetic(encoding, text, foreign)
-    kana = sum("\u3040" <= character <= "\u30ff" for character in foreign) / len(foreign)
-    hangul = sum("\uac00" <= character <= "\ud7a3" for character in foreign) / len(foreign)
-    common = sum(
-        character in _HANZI or "\u3000" <= character <= "\u303f" or "\uff01" <= character <= "\uff5e" for character in foreign
-    )
-    common_share = common / len(foreign)
-    if encoding in {"cp932", "euc_jp"}:
-        halfwidth = sum("\uff61" <= character <= "\uff9f" for character in foreign) / len(foreign)
-        return (kana > 0.1) * min(1.0, kana + common_share + 0.2) - halfwidth  # noqa: PLR2004 - running Japanese has kana
-    if encoding == "cp949":
-        return hangul if hangul > 0.5 else 0.0  # noqa: PLR2004 - a share
-    return common_share * (0.99 if encoding == "big5hkscs" else 1.0) - kana
-
-
-# letters that belong to the words of languages written in this encoding; a wrong decoding yields signs and mixed scripts
-_LETTERS = {
-    "cp1252": re.compile(r"[À-ÖØ-öø-ÿŒœŠšŽžŸ]"),
-    "cp1250": re.compile(r"[ÁÂĂÄĹĆÇČÉĘËĚÍÎĎĐŃŇÓÔŐÖŘŮÚŰÜÝŢßáâăäĺćçčéęëěíîďđńňóôőöřůúűüýţŁłĄąŞşŻżŚśŠšŤťŹźŽžľĽ]"),
-    "cp1251": re.compile(r"[А-яЁёІіЇїЄєҐґ]"),
-    "koi8_r": re.compile(r"[А-яЁё]"),
-    "cp1253": re.compile(r"[Ά-ώ]"),
-    "cp1256": re.compile(r"[ء-ي٠-٩پچژگ]"),
-}
-_SIGNS = frozenset("«»„“”‚‘’…–—•°§©®€£¥¿¡ºª×·±²³½¼¾ \u00a0№،؛؟")
-
-
-def _alphabetic(encoding: str, text: str, foreign: list[str]) -> float:
-    letters = _LETTERS[encoding].findall(text)
-    signs = sum(character in _SIGNS for character in foreign)
-    share = (len(letters) + signs) / len(foreign)
-    runs = sum(len(run) for run in re.findall(r"[^\x00-\x7f]{3,}", text)) / len(foreign)
-    if encoding in {"cp1252", "cp1250"}:  # letters with marks stand alone among plain ones
-        upper = len(re.findall(r"(?<=[a-zß-ÿ])[À-ÞŒŠŽ]", text)) / len(foreign)
-        return (share - runs - upper) * (0.95 if encoding == "cp1252" else 0.9)
-    lower = sum(letter.islower() for letter in letters) / len(letters) if letters and encoding != "cp1256" else 1.0
-    spaced = min(1.0, 0.5 + 10 * text.count(" ") / len(text))
-    return share * 0.9 * spaced * (0.6 + 0.4 * lower) if runs > 0.3 else 0.1 * share  # noqa: PLR2004 - a share

@@ -11,7 +11,7 @@ from rag.errors import Unreadable
 from rag.sources.archive import Archive, attribute, child, local
 from rag.sources.building import TextBuilder
 from rag.sources.encodings import decode
-from rag.sources.html import declared_charset, main_part
+from rag.sources.html import declared_charset, declared_language, main_part
 from rag.sources.html_walk import HtmlWalk
 from rag.sources.reading import Reading, language_code, one_line, too_many_pages
 
@@ -58,7 +58,7 @@ def _chapters(package: Element, folder: str) -> list[str]:
 
 
 def _add_chapter(name: str, content: bytes, builder: TextBuilder) -> None:
-    page = LexborHTMLParser(decode(name, content, declared_charset(content)))
+    page = LexborHTMLParser(decode(name, content, declared_charset(content), declared_language(content)))
     if page.body is not None:
         HtmlWalk(page, builder).run(main_part(page, page.body))
 

@@ -22,11 +22,13 @@ _CHARSET = re.compile(
     rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})|<\?xml[^>]{0,100}?encoding\s*=\s*["']([\w.:-]{1,40})""",
     re.IGNORECASE,
 )
+_LANGUAGE = re.compile(rb"""<html[^>]{0,300}?\blang\s*=\s*["']?([\w-]{1,20})""", re.IGNORECASE)
 _HEAD = 4_096
 
 
 def read(raw: Raw, limits: ReadLimits) -> Reading:  # noqa: ARG001 - every reader has this form
-    page = LexborHTMLParser(decode(raw.name, raw.content, raw.charset or declared_charset(raw.content)))
+    charset = raw.charset or declared_charset(raw.content)
+    page = LexborHTMLParser(decode(raw.name, raw.content, charset, declared_language(raw.content)))
     if page.root is None or page.body is None:
         raise Unreadable(raw.name, "it holds no text")
     builder = TextBuilder()
@@ -43,6 +45,11 @@ def read(raw: Raw, limits: ReadLimits) -> Reading:  # noqa: ARG001 - every reade
 def declared_charset(content: bytes) -> str:
     found = _CHARSET.search(content[:_HEAD])
     return (found[1] or found[2]).decode("ascii", "ignore") if found else ""
+
+
+def declared_language(content: bytes) -> str:
+    found = _LANGUAGE.search(content[:_HEAD])
+    return language_code(found[1].decode("ascii", "ignore")) if found else ""
 
 
 def main_part(page: LexborHTMLParser, body: LexborNode) -> LexborNode:

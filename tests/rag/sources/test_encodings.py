@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 
 from rag.errors import Unreadable
 from rag.sources.encodings import decode
+from rag.sources.html import read as read_html
+from rag.sources.reading import Raw, ReadLimits
+from tests.rag.sources.short_texts import SAVED
 
 CHINESE = "员工每年有二十天带薪假期。申请请提前两周提交。"
 TRADITIONAL = "員工每年有二十天帶薪假期。請提前兩週申請。"
@@ -52,6 +55,39 @@ RUSSIAN = "Сотрудникам полагается двадцать дней
 )
 def test_text_is_read_in_its_encoding(text: str, encoding: str) -> None:
     assert decode("a file", text.encode(encoding)) == text.replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(("encoding", "texts"), SAVED)
+def test_texts_of_a_few_characters_are_read_in_their_encoding(encoding: str, texts: list[str]) -> None:
+    assert [decode("a file", text.encode(encoding)) for text in texts] == texts
+
+
+@pytest.mark.parametrize(("encoding", "texts"), SAVED)
+def test_long_texts_are_read_in_their_encoding_though_a_byte_of_them_is_broken(encoding: str, texts: list[str]) -> None:
+    whole = "\n".join(texts)
+
+    assert decode("a file", whole.encode(encoding)) == whole
+    if encoding not in {"cp1251", "koi8_r", "latin-1"}:  # where any byte is a letter
+        assert decode("a file", whole.encode(encoding) + b"\n\xff\n" + b"Rooms.").startswith(whole)
+
+
+@pytest.mark.parametrize("short", ["退货".encode("gb18030"), "返品".encode("euc_jp"), "退貨".encode("big5"), b"\xb3\xd7"])
+def test_two_characters_that_could_be_those_of_several_languages_are_refused(short: bytes) -> None:
+    with pytest.raises(Unreadable, match="too short to tell which encoding it is in: save it as UTF-8"):
+        decode("a file", short)
+
+
+def test_the_language_that_a_page_declares_tells_its_encoding() -> None:
+    page = '<html lang="ja"><body><h1>返品</h1></body></html>'.encode("euc_jp")
+
+    assert read_html(Raw("a page", page), ReadLimits()).title == "返品"
+    with pytest.raises(Unreadable, match="too short to tell"):
+        read_html(Raw("a page", page.replace(b' lang="ja"', b"")), ReadLimits())
+
+
+def test_the_letters_of_a_file_s_name_tell_its_encoding() -> None:
+    assert decode("おしらせ/返品.txt", "返品".encode("euc_jp")) == "返品"
+    assert decode("공지/반품.txt", "반품".encode("euc_kr")) == "반품"
 
 
 @pytest.mark.parametrize("declared", ["gb2312", "GBK", "x-unknown", "", "utf-8"])
