@@ -35,7 +35,8 @@ log = getLogger(__name__)
 
 MANY = 20  # searches in a quarter of a second, for several who ask: then the process is worth its memory
 IDLE_SECONDS = 60.0
-_WINDOW = 0.25
+_WINDOW = 0.25  # seconds
+_KEPT_WINDOW = 1.0  # where the process is there already: on a busy machine many who ask are not many searches a second
 _AHEAD = 64  # given to the process at once, so that it never waits for this one
 _TARGET = "storage.searcher:worker"
 _SECONDS = 30.0  # for one search, however large the base
@@ -101,7 +102,7 @@ class Searcher:
             self._askers += 1
         lately.append((now, self._askers))
         since, askers = lately[0]
-        many = len(lately) == lately.maxlen and now - since <= _WINDOW
+        many = len(lately) == lately.maxlen and now - since <= (_WINDOW if self.pid is None else _KEPT_WINDOW)
         if self._alone or not many or self._askers - askers < self._several:
             return False
         if self._starting is None or (self._starting.done() and self.pid is None and now >= self._not_before):

@@ -124,6 +124,22 @@ async def test_many_that_wait_for_each_other_start_the_process(folder: Path, mon
 
 
 @pytest.mark.usefixtures("called_for")
+async def test_the_process_that_is_there_searches_on_when_fewer_are_asked_than_started_it(folder: Path) -> None:
+    async with Searcher(folder, many=4) as asked, asyncio.timeout(30):
+        while asked.pid is None:
+            await asyncio.gather(*(asked.search(BASE, SEARCHES[0]) for _ in range(10)))
+            await asyncio.sleep(0.01)
+        found = []
+        for search in SEARCHES[:8]:
+            await asyncio.sleep(0.12)
+            found.append(await asyncio.create_task(asked.search(BASE, search)))
+
+        assert found[3:] == (await here(folder, SEARCHES[:8]))[3:]
+        await asyncio.sleep(1)
+        assert await asked.search(BASE, SEARCHES[0]) is None
+
+
+@pytest.mark.usefixtures("called_for")
 async def test_on_one_core_there_is_no_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searcher, "_cores", lambda: 1)
 
