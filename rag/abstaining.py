@@ -172,6 +172,12 @@ _WORDINGS = {
     ),
 }
 LANGUAGES = tuple(_WORDINGS)
+_UNKNOWN = tuple(words.unknown for words in _WORDINGS.values())
+
+
+def says_nothing(text: str) -> bool:
+    """Whether it is what is said where the documents do not say, in whatever language, with or without the nearest documents."""
+    return text.startswith(_UNKNOWN)
 
 
 def wording(language: str) -> Wording:

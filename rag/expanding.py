@@ -34,7 +34,8 @@ _LETTERS_OF_ONE: Final = 2.5  # what one character of theirs is worth
 def expanded(question: str, history: Sequence[Turn]) -> Lookup:
     """The follow-up with words of the conversation. Its own weigh most, so that a change of topic is not dragged back."""
     earlier = [turn.text[:_TURN_READ] for turn in reversed(history) if turn.role == "user"][:USER_TURNS]
-    answer = next((turn.text[:_ANSWER_READ] for turn in reversed(history) if turn.role == "assistant"), "")
+    last = next((turn for turn in reversed(history) if turn.role == "assistant"), None)
+    answer = last.text[:_ANSWER_READ] if last and not last.abstained else ""
     if replaced := _replaced(question, earlier):
         earlier, answer = [text.replace(replaced, " ") for text in earlier], ""
     told = salient(answer)
@@ -79,7 +80,7 @@ def stands_alone(question: str, history: Sequence[Turn]) -> bool:
     own = [word for word in _distinct(telling_words(question)) if not POINTERS.issuperset(words(word))]
     if _changes_language(question, history):
         return len(content_words(question, detect(question))) >= _FEWEST
-    said = [_words_of(turn.text[:_ANSWER_READ]) for turn in history]
+    said = [_words_of(turn.text[:_ANSWER_READ]) for turn in history if not turn.abstained]
     new = [word for word in own if all(each.isdisjoint(words(word)) for each in said)]
     if own and len(new) == len(own) and asks_in_words(question):
         return True

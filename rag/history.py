@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from rag import abstaining
 from rag.errors import BadHistory
 from rag.languages import detect, tells
 from rag.text import estimated_tokens, well_formed
@@ -46,7 +47,7 @@ def as_turns(history: object) -> list[Turn]:
         if len(forms) > 1:
             raise BadHistory(f"Item {position} of the history is {_kind(item)}, unlike the items before it. {ACCEPTED}")
         turns += read
-    return [turn for turn in turns if turn.text.strip()]
+    return [_known_to_abstain(turn) for turn in turns if turn.text.strip()]
 
 
 def bounded(turns: Sequence[Turn], history_turns: int, token_budget: int | None = None) -> list[Turn]:
@@ -98,6 +99,12 @@ def _message(item: Mapping[object, object], position: int) -> Turn:
     if not isinstance(content, str):
         raise BadHistory(f"Item {position} of the history has {_kind(content)} as its content. {ACCEPTED}")
     return Turn(known, well_formed(content), speaker=well_formed(name) if isinstance(name, str) else "")
+
+
+def _known_to_abstain(turn: Turn) -> Turn:
+    """A platform hands in our answers as it shows them: of those that abstained it keeps the words alone."""
+    says_nothing = turn.role == "assistant" and not turn.abstained and abstaining.says_nothing(turn.text)
+    return replace(turn, abstained=True) if says_nothing else turn
 
 
 def _cut(turn: Turn, budget: int) -> Turn:

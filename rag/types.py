@@ -40,7 +40,7 @@ class Thread:
 class Turn:
     """One thing said, by whom. `assistant` is this bot alone: another bot is a `user` with a name.
 
-    `bases` names the knowledge bases that an answer was made from.
+    `bases` names the knowledge bases that an answer was made from. `abstained`: it only says that the documents do not say.
     """
 
     role: Role
@@ -48,6 +48,7 @@ class Turn:
     speaker: str = ""
     bases: tuple[str, ...] = ()
     said_at: datetime | None = None
+    abstained: bool = False
 
 
 QuestionState: TypeAlias = Literal["waiting", "answering", "answered", "delivered", "failed", "cancelled", "expired"]

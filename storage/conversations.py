@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _CANCELLED: ColumnElement[str] = literal_column("'cancelled'")  # no parameter: `Together` sends one set for all its statements
 _TURNS: Table = turns  # a method has an argument of that name
 _RECALL = (
-    select(turns.c.role, turns.c.text, turns.c.speaker, turns.c.bases, turns.c.said_at)
+    select(turns.c.role, turns.c.text, turns.c.speaker, turns.c.bases, turns.c.said_at, turns.c.abstained)
     .where(turns.c.thread_id == bindparam("thread"))
     .order_by(turns.c.id.desc())
     .limit(bindparam("limit", type_=Integer()))
@@ -182,8 +182,22 @@ _QUESTION = _PLACE | {
     "run": "run_id",
     "asked_at": "asked_when",
 }
-_ASKED = _OF | {"role": "asked_role", "speaker": "asked_by", "text": "asked_text", "bases": "asked_bases", "said_at": "asked_when"}
-_SAID = _OF | {"role": "answer_role", "speaker": "nobody", "text": "answer_text", "bases": "answer_bases", "said_at": "now"}
+_ASKED = _OF | {
+    "role": "asked_role",
+    "speaker": "asked_by",
+    "text": "asked_text",
+    "bases": "asked_bases",
+    "said_at": "asked_when",
+    "abstained": "never",
+}
+_SAID = _OF | {
+    "role": "answer_role",
+    "speaker": "nobody",
+    "text": "answer_text",
+    "bases": "answer_bases",
+    "said_at": "now",
+    "abstained": "answer_abstained",
+}
 _ANSWER = {
     "question_id": "question_key",
     "text": "answer_text",
@@ -231,6 +245,7 @@ def _asked_values(thread: Thread, asked: Turn, run: Run, question: str) -> dict[
         "none": (),
         "nothing": "",
         "once": 1,
+        "never": False,
         "asked_by": well_formed(asked.speaker),
         "asked_text": well_formed(asked.text),
         "asked_when": asked.said_at or now,
@@ -267,12 +282,13 @@ def _turn_values(key: str, turn: Turn, now: datetime) -> dict[str, object]:
         "speaker": well_formed(turn.speaker),
         "bases": turn.bases,
         "said_at": turn.said_at or now,
+        "abstained": turn.abstained,
     }
 
 
 def _turn(row: Sequence[Any]) -> Turn:
-    role, text, speaker, bases, said_at = row
-    return Turn(role, text, speaker, tuple(bases), said_at)
+    role, text, speaker, bases, said_at, abstained = row
+    return Turn(role, text, speaker, tuple(bases), said_at, abstained)
 
 
 def _run(row: Row[*tuple[Any, ...]]) -> Run:

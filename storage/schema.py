@@ -15,6 +15,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -110,6 +111,7 @@ turns = Table(
     Column("text", Text, nullable=False),
     Column("bases", Json, nullable=False),
     Column("said_at", Utc, nullable=False),
+    Column("abstained", Boolean, nullable=False, server_default=false()),
     Index(None, "thread_id", "id"),
 )
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rag.abstaining import wording
 from rag.condensing import Condenser, CondenseSettings
 from rag.errors import ModelRefused, ModelUnavailable
 from rag.expanding import expanded, salient, stands_alone
@@ -334,6 +336,19 @@ def test_only_the_last_answer_counts() -> None:
     history = [Turn("user", "a?"), Turn("assistant", "Elephants trumpet."), *ROLLBACK]
 
     assert "Elephants" not in str(expanded(FOLLOW_UP, history))
+
+
+def test_an_answer_that_abstained_gives_no_word_to_the_next_question_whatever_its_language() -> None:
+    silent = Turn(
+        "assistant", "文書にはこれについての記載がありません。\n\nこちらをご覧ください：\n- 大阪支店の案内", abstained=True
+    )
+    history = [*ROLLBACK, Turn("user", "喫煙所はどこですか？"), silent]
+
+    lookup = expanded("鍵は？", history)
+
+    assert lookup.lexical == (("鍵は？", 3), ("喫煙所はどこですか？", 1), (ROLLBACK[0].text, 1))
+    assert lookup.notes["added"] == ["喫煙所", "roll", "back", "deployment"]
+    assert stands_alone("Which documents say anything about bicycles?", [*ROLLBACK, replace(silent, text=wording("en").unknown)])
 
 
 def test_the_long_words_of_an_answer_are_its_salient_ones_each_once_and_no_stop_words() -> None:

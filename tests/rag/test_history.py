@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag.abstaining import LANGUAGES, wording
 from rag.errors import BadHistory
 from rag.history import allowed, as_turns, bounded, language_of
 from rag.text import estimated_tokens
@@ -112,6 +113,16 @@ def test_what_is_kept_is_the_end_of_what_was_said(texts: list[str], turns: int, 
     assert len(kept) <= turns
     assert kept[:-1] == spoken[len(spoken) - len(kept) : -1]
     assert bool(kept) == bool(spoken and turns)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_of_an_answer_that_a_platform_hands_in_it_is_known_that_it_abstained(language: str) -> None:
+    said = f"{wording(language).unknown}\n\n{wording(language).suggestions}\n- Leave"
+
+    turns = as_turns([Turn("user", said), Turn("assistant", said), Turn("assistant", "The documents say: five days [1].")])
+
+    assert [turn.abstained for turn in turns] == [False, True, False]
+    assert [turn.abstained for turn in as_turns([("How many?", said)])] == [False, True]
 
 
 def test_an_answer_from_a_base_that_is_not_allowed_here_is_not_seen() -> None:

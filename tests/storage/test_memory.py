@@ -71,6 +71,14 @@ async def test_question_and_answer_come_back_as_turns_with_who_said_them_and_the
     assert question.said_at.tzinfo is not None
 
 
+async def test_a_turn_knows_that_its_answer_abstained(memory: Memory) -> None:
+    await memory.adopt(THREAD, [Turn("assistant", "Nothing.", abstained=True)])
+    await memory.remember(THREAD, asked(), replace(ANSWER, sources=(), abstained=True), run("r1"))
+    await memory.remember(THREAD, asked(), ANSWER, run("r2"))
+
+    assert [turn.abstained for turn in await memory.recall(THREAD, 10)] == [True, False, True, False, False]
+
+
 async def test_a_turn_keeps_the_time_it_was_said_at(memory: Memory) -> None:
     said = datetime(2026, 3, 1, 9, 30, 0, 5, timezone(timedelta(hours=5, minutes=30)))
     await memory.remember(THREAD, replace(asked(), said_at=said), ANSWER, run())

@@ -15,7 +15,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from rag.errors import BadSetting
+from rag.types import Place, Thread
 from storage import migrations
+from storage.conversations import DatabaseMemory
 from storage.database import Database
 from storage.schema import metadata
 from tests.storage import first_schema
@@ -47,6 +49,22 @@ async def test_data_of_the_first_schema_is_still_there_at_the_newest(blank_datab
         assert await database.read(migrations.stored_version) == migrations.HEAD
         assert await database.read(_differences) == []
         await first_schema.check(database)
+
+
+async def test_which_answers_abstained_is_known_of_those_given_before_turns_told(blank_database_url: str) -> None:
+    first = Database(blank_database_url)
+    try:
+        await first._engine.open()
+        await first._engine.migrate(partial(migrations.upgrade, to="0001"))
+        await first._engine.write(first_schema.fill)
+        await first._engine.write(lambda connection: connection.execute(text("UPDATE answers SET abstained = true")))
+    finally:
+        await first._engine.close()
+
+    async with Database(blank_database_url) as database:
+        turns = await DatabaseMemory(database).recall(Thread(Place("slack", "T1", "C1"), "100.1"), 10)
+
+    assert [(turn.role, turn.abstained) for turn in turns] == [("user", False), ("assistant", True)]
 
 
 async def test_a_database_is_migrated_once_however_many_processes_start_at_once(blank_database_url: str) -> None:
