@@ -1,5 +1,5 @@
-"""What `benchmarks.slack` compares with: the smallest bot that slack-bolt can be, on the same fake workspace. It shows a status and
-posts a fixed text, remembers nothing, looks nothing up, and answers twice what Slack tells twice."""
+"""What `benchmarks.in_slack` compares with: the smallest bot that slack-bolt can be, on the same fake workspace. It shows a status
+and posts a fixed text, remembers nothing, looks nothing up, and answers twice what Slack tells twice."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What `benchmarks.discord` compares with: the smallest bot that discord.py can be, on the same fake server. It says that it thinks
-and then a fixed text, remembers nothing, looks nothing up, and answers whatever it hears."""
+"""What `benchmarks.in_discord` compares with: the smallest bot that discord.py can be, on the same fake server. It says that it
+thinks and then a fixed text, remembers nothing, looks nothing up, and answers whatever it hears."""
 
 from __future__ import annotations
 

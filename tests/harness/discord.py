@@ -167,7 +167,7 @@ async def world(threads: int) -> AsyncIterator[World]:
 
 
 @asynccontextmanager
-async def connected(told: Mapping[str, str], database: Database) -> AsyncIterator[DiscordPlatform]:
+async def connected(told: Mapping[str, str], database: Database, pace: float = 0.3) -> AsyncIterator[DiscordPlatform]:
     """For a worker."""
     nothing: Any = None  # no commands are given
     inbox, catalog = DatabaseInbox(database), DatabaseCatalog(database)
@@ -180,5 +180,5 @@ async def connected(told: Mapping[str, str], database: Database) -> AsyncIterato
     app = App(catalog, ["handbook"], lambda _place, _roles: ["handbook"], content=True, direct=False, guild_ready_timeout=0.05)
     async with logged_in(app, told["token"], told["api_url"]):
         surface = DiscordSurface(app)
-        surface.pace = 0.3
+        surface.pace = pace
         yield DiscordPlatform(app, surface, listener)

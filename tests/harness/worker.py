@@ -18,20 +18,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from bots.access import AskingLimits, LimitSettings
+from bots.access import LimitSettings
 from bots.desk import Desk, DeskSettings
 from bots.serving import serve
 from rag.errors import ModelTimeout
 from storage.conversations import DatabaseMemory
 from storage.database import Database
 from storage.inbox import DatabaseInbox
+from tests.fakes.desks import desk_for
 from tests.fakes.surfaces import ScriptedCore
 from tests.harness.broken import broken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bots.surfaces import Surface
     from rag.ports import OnDraft
     from rag.types import Answer, Thread
 
@@ -107,21 +107,10 @@ async def work(orders: Orders) -> None:
     platform: Any = import_module(f"tests.harness.{orders.platform}")
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(Database(orders.database))
-        inbox, memory = DatabaseInbox(database), DatabaseMemory(database)
-        kind, core = broken(orders.broken, Desk, PaidCore(memory, inbox, orders))
-
-        def desk(surfaces: Mapping[str, Surface[Any]]) -> Desk:
-            return kind(
-                inbox=inbox,
-                memory=memory,
-                conversation=core,
-                surfaces=surfaces,
-                limits=AskingLimits(inbox, NO_LIMITS),
-                settings=DeskSettings(lease_seconds=orders.lease, sweep_seconds=0.3, drain_seconds=5.0, attempts=1_000),
-            )
-
+        kind, core = broken(orders.broken, Desk, PaidCore(DatabaseMemory(database), DatabaseInbox(database), orders))
+        settings = DeskSettings(lease_seconds=orders.lease, sweep_seconds=0.3, drain_seconds=5.0, attempts=1_000)
         served = await stack.enter_async_context(platform.connected(orders.world, database))
-        await serve([served], desk)
+        await serve([served], desk_for(database, core, settings, kind))
 
 
 def main(arguments: Sequence[str]) -> None:

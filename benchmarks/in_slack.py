@@ -1,6 +1,6 @@
 """What Slack's side adds to an answer: to the first status, to the first text, and in processor time.
 
-    python -m benchmarks.slack            fifty threads at once, a model of 30 tokens a second, then questions one after another
+    python -m benchmarks.in_slack            fifty threads at once, a model of 30 tokens a second, then questions one after another
 
 The bot runs in a process of its own over a real socket against the strict fake Slack of the tests; the model is scripted, so
 that what is measured is ours: events, the desk, the database, the calls of Slack. The same is asked of the smallest bot that
@@ -25,22 +25,18 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.bare_bolt import bare
 from benchmarks.reporting import Bar, machine, verdict
 from benchmarks.talking import Model, Writing, noted, told
-from bots.access import AskingLimits, LimitSettings, Rules
-from bots.administering import Administration
-from bots.desk import Desk, DeskSettings
+from bots.desk import DeskSettings
 from bots.pacing import Pace
 from bots.serving import serve
-from bots.slack.app import Keys, Office, SlackSettings, connected
-from bots.slack.intake import IntakeSettings
 from storage.conversations import DatabaseMemory
 from storage.database import Database
-from storage.inbox import DatabaseInbox
+from tests.fakes.desks import desk_for
 from tests.fakes.slack import FakeSlack
+from tests.harness.slack import connected
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from bots.surfaces import Surface
     from tests.fakes.slack import Said
 
 ROOT = Path(__file__).parents[1]
@@ -69,29 +65,14 @@ async def work(orders: Orders) -> None:
         await bare(orders.api_url, orders.bot_token, orders.app_token, orders.notes, text)
         return
     async with Database(orders.database) as database:
-        inbox, memory = DatabaseInbox(database), DatabaseMemory(database)
-        model = Model(memory, Writing(orders.tokens, orders.per_second, orders.thinking))
-        nothing: Any = None  # no commands are given
-        office = Office(inbox, Administration(nothing), lambda _place: ())
-        settings = SlackSettings(IntakeSettings(Rules()), api_url=orders.api_url)
-        limits = AskingLimits(inbox, LimitSettings(4000, 0, 0, 0, 0))
-
-        def desk(surfaces: Mapping[str, Surface[Any]]) -> Desk:
-            return Desk(
-                inbox=inbox,
-                memory=memory,
-                conversation=model,
-                surfaces=surfaces,
-                limits=limits,
-                settings=DeskSettings(at_once=orders.at_once),
-            )
-
-        async with connected(Keys(orders.bot_token, orders.app_token), settings, office) as slack:
+        model = Model(DatabaseMemory(database), Writing(orders.tokens, orders.per_second, orders.thinking))
+        told = {"api_url": orders.api_url, "bot": orders.bot_token, "app": orders.app_token}
+        async with connected(told, database) as slack:
             if not orders.limits:
                 slack.surface._starts = defaultdict(lambda: Pace(UNLIMITED))  # noqa: SLF001 - what we add, not what Slack allows
                 slack.surface._appends = defaultdict(lambda: Pace(UNLIMITED))  # noqa: SLF001
             with noted(Path(orders.notes), model):
-                await serve([slack], desk)
+                await serve([slack], desk_for(database, model, DeskSettings(at_once=orders.at_once)))
 
 
 @dataclass(slots=True)
@@ -118,7 +99,7 @@ class Bench:
             str(self._folder / "notes"),
             **self._more,
         )
-        command = [sys.executable, "-m", "benchmarks.slack", "--worker", json.dumps(asdict(orders))]
+        command = [sys.executable, "-m", "benchmarks.in_slack", "--worker", json.dumps(asdict(orders))]
         process = subprocess.Popen(command, cwd=ROOT)  # noqa: S603, ASYNC220
         try:
             await slack.until(lambda: bool(slack.courier.sockets), seconds=120, what="a socket")

@@ -1,6 +1,6 @@
 """What Discord's side adds to an answer: to the first word, in edits, and in processor time.
 
-    python -m benchmarks.discord          fifty commands at once; twenty answers in one channel; questions one after another
+    python -m benchmarks.in_discord          fifty commands at once; twenty answers in one channel; questions one after another
 
 The first and the last are done by a bare bot of discord.py as well (`benchmarks.bare_discord`), by turns.
 
@@ -26,24 +26,18 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.bare_discord import bare
 from benchmarks.reporting import Bar, machine, verdict
 from benchmarks.talking import Model, Writing, noted, told
-from bots.access import AskingLimits, LimitSettings, Rules
-from bots.administering import Administration
-from bots.desk import Desk, DeskSettings
-from bots.discord.app import App, DiscordPlatform, logged_in
-from bots.discord.heard import Hearing
-from bots.discord.listening import Listener, ListenSettings
-from bots.discord.surface import DiscordSurface
+from bots.desk import DeskSettings
+from bots.discord.surface import PACE
 from bots.serving import serve
-from storage.catalog import DatabaseCatalog
 from storage.conversations import DatabaseMemory
 from storage.database import Database
-from storage.inbox import DatabaseInbox
+from tests.fakes.desks import desk_for
 from tests.fakes.discord import FakeDiscord
+from tests.harness.discord import connected
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Sequence
 
-    from bots.surfaces import Surface
     from tests.fakes.discord.places import Place, Said, Used
 
 ROOT = Path(__file__).parents[1]
@@ -69,22 +63,11 @@ async def work(orders: Orders) -> None:
             await bare(orders.api_url, orders.token, Writing(*orders.writing).whole)
         return
     async with Database(orders.database) as database:
-        inbox, memory, catalog = DatabaseInbox(database), DatabaseMemory(database), DatabaseCatalog(database)
-        model = Model(memory, Writing(*orders.writing))
-        nothing: Any = None  # no commands are given
-        app = App(catalog, ["handbook"], lambda *_: ["handbook"], content=True, direct=False, guild_ready_timeout=0.05)
-
-        def desk(surfaces: Mapping[str, Surface[Any]]) -> Desk:
-            limits = AskingLimits(inbox, LimitSettings(4000, 0, 0, 0, 0))
-            settings = DeskSettings(at_once=orders.at_once)
-            return Desk(inbox=inbox, memory=memory, conversation=model, surfaces=surfaces, limits=limits, settings=settings)
-
-        def listener(desk: Desk) -> Listener:
-            return Listener(desk, inbox, ListenSettings(Rules(), Hearing()), Administration(nothing), lambda *_: ["handbook"])
-
-        async with logged_in(app, orders.token, orders.api_url):
+        model = Model(DatabaseMemory(database), Writing(*orders.writing))
+        told = {"api_url": orders.api_url, "token": orders.token}
+        async with connected(told, database, pace=PACE) as platform:
             with noted(Path(orders.notes), model):
-                await serve([DiscordPlatform(app, DiscordSurface(app), listener)], desk)
+                await serve([platform], desk_for(database, model, DeskSettings(at_once=orders.at_once)))
 
 
 class Bench:
@@ -105,7 +88,7 @@ class Bench:
         command = [
             sys.executable,
             "-m",
-            "benchmarks.discord",
+            "benchmarks.in_discord",
             "--worker",
             json.dumps(asdict(Orders(*where, **self._more))),
         ]
