@@ -14,11 +14,12 @@ from bots.wording import words
 from rag.errors import DeliveryError, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable
 
 log = getLogger(__name__)
 
 PATIENCE = 2.0  # seconds that what comes before the first word may take
+PAUSES = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)  # seconds between two tries to take a command in
 
 Said = TypeVar("Said")
 
@@ -89,3 +90,20 @@ class Acknowledgement:
             self.late = missed.late
             return 0
         return response.message_id or 0 if response else 0
+
+
+async def patiently(acknowledgement: Acknowledgement, claim: Callable[[], Awaitable[None]]) -> None:
+    """Discord tells of a command once: while the database is away for a moment, it is not given up. Raises StoreUnavailable."""
+    failed = 0
+    while True:
+        try:
+            await claim()
+            break
+        except StoreUnavailable as error:
+            if failed == len(PAUSES):
+                raise
+            log.warning("what was asked in Discord is taken in a moment later: %s", error)
+            await asyncio.sleep(PAUSES[failed])
+            failed += 1
+    if failed:  # one that seemed to fail may have been kept; then the last was not, and nobody said anything yet
+        await acknowledgement.now()

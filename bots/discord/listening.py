@@ -12,7 +12,7 @@ import discord
 
 from bots.access import authorize, refused
 from bots.discord import heard
-from bots.discord.acknowledging import PATIENCE, Acknowledgement, Missed, first
+from bots.discord.acknowledging import PATIENCE, Acknowledgement, Missed, first, patiently
 from bots.discord.askers import asker_of, kind_of, question_of
 from bots.discord.failing import TokenDead, delivering
 from bots.discord.places import ReplyTo, place_of, refusal, roles_of, thread_name
@@ -162,7 +162,9 @@ class Listener:
     ) -> None:
         """Claimed, then acknowledged, so that no kill between loses it; but acknowledged within three seconds in any case."""
         acknowledgement = Acknowledgement(interaction, private=private)
-        claiming = asyncio.create_task(self._claim(interaction, text, about, base, acknowledgement))
+        claiming = asyncio.create_task(
+            patiently(acknowledgement, lambda: self._claim(interaction, text, about, base, acknowledgement))
+        )
         done, _ = await asyncio.wait({claiming}, timeout=PATIENCE)
         if not done:
             await acknowledgement.now()

@@ -190,9 +190,35 @@ async def test_a_verdict_is_acknowledged_before_it_is_kept(fake: FakeDiscord, bo
     assert answer.text == "> x\nAbout x"
 
 
+@pytest.mark.parametrize("kept", [False, True])
+async def test_a_command_is_taken_in_though_the_database_is_away_for_a_moment(
+    fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch, *, kept: bool
+) -> None:
+    claim, tries = bot.inbox.claim, 0
+
+    async def away(asked: Question, holder: str = "", *, seconds: float = 0.0) -> Question | None:
+        nonlocal tries
+        tries += 1
+        taken = await claim(asked, holder, seconds=seconds) if kept or tries > 2 else None
+        if tries <= 2:
+            raise StoreUnavailable("the database does not answer")
+        return taken
+
+    ana = fake.guild().person("Ana")
+    async with bot.running():
+        monkeypatch.setattr(bot.inbox, "claim", away)
+        used = await ana.slash("ask", question="x")
+        await used.answered(holding="About x")
+
+    assert bot.core.asked == ["x"]
+    assert len(used.shown) == 1
+    assert not used.private
+
+
 async def test_where_the_database_is_away_who_asked_is_told_and_the_log_has_one_line(
     fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    monkeypatch.setattr("bots.discord.acknowledging.PAUSES", (0.05,))
     place = fake.guild()
     ana = place.person("Ana")
 
