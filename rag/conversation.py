@@ -154,8 +154,6 @@ class Conversation:
         asked = await self._placed(asked, trace)
         lookup = await self._condenser.standalone(asked.text, asked.history, trace)
         found = await self._retriever.find(lookup, asked.bases, trace)
-        if not asked.language and found.nearest:
-            asked = asked._replace(language=found.nearest[0].passage.language)
         answer = await self._written(asked, lookup, found, trace)
         trace.notes |= {"answer": answer.text, "abstained": answer.abstained, "bases": list(asked.bases)}
         answer = replace(
@@ -177,7 +175,7 @@ class Conversation:
         with trace.step("route") as notes:
             bases = await self._router.route(asked.text, asked.thread.place, asked.roles, notes, base=asked.base)
             seen = tuple(besides_courtesies(allowed(asked.history, bases)))
-            language = language_of(asked.text, seen)
+            language = language_of(asked.text, seen, await self._retriever.languages(bases))
             notes |= {"bases": list(bases), "language": language, "withheld": len(asked.history) - len(seen)}
             notes["history"] = [f"{turn.speaker or turn.role}: {turn.text}" for turn in seen]
         return asked._replace(history=seen, bases=bases, language=language)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rag import abstaining
 from rag.errors import BadHistory
-from rag.languages import detect, tells
+from rag.languages import detect, likely, tells
 from rag.text import estimated_tokens, well_formed
 from rag.types import Turn
 
@@ -30,7 +30,8 @@ _ROLES: Final[Mapping[str, Role]] = {
 }
 _PAIR: Final = 2
 _CUT: Final = " …"
-_FEW: Final = 2  # words
+_FEW: Final = 6  # words
+_HAN: Final = ("zh", "ja")  # what a title in Han characters may be
 
 
 def as_turns(history: object) -> list[Turn]:
@@ -74,11 +75,21 @@ def allowed(turns: Sequence[Turn], bases: Collection[str]) -> list[Turn]:
     return [turn for turn in turns if turn.role == "user" or set(turn.bases) <= set(bases)]
 
 
-def language_of(text: str, history: Sequence[Turn]) -> str:
-    """A word or two seldom tell a language: then it is that of the talk so far; "" where there was none."""
-    if tells(text) or len(text.split()) > _FEW:
+def language_of(text: str, history: Sequence[Turn], known: Sequence[str] = ()) -> str:
+    """Few words seldom tell a language: then it is that of the talk so far, where they may be in it, else one of those `known`,
+    which the documents are in, the most frequent first; "" where nothing tells.
+    """
+    if len(text.split()) > _FEW:
         return detect(text)
-    return detect(" ".join(turn.text for turn in history if turn.role == "user"))
+    may_be = likely(text)
+    if len(may_be) == 1:
+        return may_be[0]
+    before = detect(" ".join(turn.text for turn in history if turn.role == "user")) if history else ""
+    if before and (not may_be or before in may_be):
+        return before
+    if not may_be or (tells(text) and may_be != _HAN):
+        return next(iter(may_be or known), "")
+    return next((language for language in known if language in may_be), may_be[0])
 
 
 def _read(item: object, position: int) -> tuple[str, list[Turn]]:

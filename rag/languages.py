@@ -21,6 +21,7 @@ _REMEMBERED = 256  # texts: within one turn the same ones are asked about again 
 _LATIN_WITHIN = 0.25
 _KANA_SHARE = 0.08
 _FOREIGN = 2.0
+_GUESSED = 0.5  # less than any small word says
 _TOLD = 1.2  # more than the letters of one word say
 _TELLING = 0.3  # a word speaks for the languages it is typical of, not for all that it occurs in
 
@@ -73,7 +74,7 @@ _SIGNS: Final = {
         "en": ((r"(?:th|wh)[aeiou]|[a-z]ing\b|ow|ea", 0.08),),
         "de": (("ß", 1.5), ("[äöü]", 0.3), (r"sch|ung(?:en)?\b|lich|keit\b|cht|ei[nt]", 0.15)),
         "fr": (("œ|[êèùîï]|ç", 0.4), (r"\b[ldnsjmtc]'|\bqu'", 0.5), (r"eaux?\b|tion\b|ez\b|ment\b|oi", 0.1)),
-        "es": (("ñ|¿|¡", 1.5), (r"ción(?:es)?\b|idad\b|ll|ue", 0.15), (r"[áíóú]", 0.1)),
+        "es": (("ñ", 1.5), (r"ción(?:es)?\b|idad\b|ll|ue", 0.15), (r"[áíóú]", 0.1)),
         "pt": (("ã|õ", 1.2), (r"ção\b|ções\b|lh|nh", 0.5), (r"[çâêô]", 0.3)),
         "it": (
             (r"zion[ei]\b|gli|cch|zz", 0.4),
@@ -142,6 +143,15 @@ def detect(text: str, among: Sequence[str] = ()) -> str:
     return max(scores, key=scores.__getitem__) if scores else ""
 
 
+def likely(text: str) -> tuple[str, ...]:
+    """The languages that a few words may well be in, the likeliest first; () where their letters say nearly nothing."""
+    scores = _scores(text[:_ENOUGH])
+    top = max(scores.values(), default=0.0)
+    if top < _GUESSED:
+        return ()
+    return tuple(sorted((each for each in scores if scores[each] * _FOREIGN >= top), key=scores.__getitem__, reverse=True))
+
+
 def tells(text: str) -> bool:
     """Whether a text says clearly enough which language it is in: a name, or a word that many languages have, does not."""
     scores = _scores(text[:_ENOUGH])
@@ -203,6 +213,8 @@ def _family_scores(text: str, leanings: _Leanings) -> dict[str, float]:
     found = _PLAIN_WORD.findall(lowered) if lowered.isascii() else _WORD.findall(lowered.replace("\u2019", "'"))
     for language, worth in chain.from_iterable(map(leanings.__getitem__, found)):
         scores[language] = scores.get(language, 0.0) + worth
+    if "¿" in lowered or "¡" in lowered:  # part of no word
+        scores["es"] = scores.get("es", 0.0) + _TOLD
     return scores
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag.coverage import NAME, Word
@@ -109,6 +110,11 @@ class Retriever:
         led = await self._search(lookup, bases, trace, languages)
         matches = await self._reranked(lookup, led.matches, trace)
         return await self._selected(matches, led.folded, led.foreign, trace)
+
+    async def languages(self, bases: Sequence[str]) -> list[str]:
+        """Those of the passages, the most frequent ones of the first base first."""
+        known = await side_by_side([self._index.languages(base) for base in dict.fromkeys(bases)])
+        return list(dict.fromkeys(chain.from_iterable(known)))
 
     async def _search(self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None) -> Led:
         with trace.step("search") as notes:

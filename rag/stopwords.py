@@ -31,7 +31,7 @@ weiter welche welchem welchen welcher welches wenn wer werde werden wessen wie w
 wobei wodurch wofür woher wohin wohl womit worden wurde wurden würde würden zu zum zur zwar zwischen
 """,
     "fr": """
-a afin ai ainsi alors après as au aucun aucune aujourd auquel aussi autre autres aux auxquels avaient avais avait avant avec
+a à afin ai ainsi alors après as au aucun aucune aujourd auquel aussi autre autres aux auxquels avaient avais avait avant avec
 avez avoir avons ayant beaucoup bien c car ce ceci cela celle celles celui cependant certains ces cet cette ceux chaque chez
 ci combien comme comment d dans de depuis des desquels doit doivent donc dont du duquel elle elles en encore entre es est et
 étaient était étant été être eu eux fait faire faut font fut hors il ils j jamais je jusqu l la laquelle le lequel les

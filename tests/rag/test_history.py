@@ -138,6 +138,42 @@ def test_an_answer_from_a_base_that_is_not_allowed_here_is_not_seen() -> None:
     assert allowed(turns, ("handbook", "salaries")) == turns
 
 
+PORTUGUESE = "Quanto é o vale-refeição? Quantas vagas há?"
+JAPANESE = "喫煙所はどこですか？"
+DOCUMENTS = ("en", "pt", "zh", "ja")
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "language"),
+    [
+        ("E o estacionamento?", PORTUGUESE, "pt"),
+        ("e o seguro de vida?", PORTUGUESE, "pt"),
+        ("E o helicóptero?", PORTUGUESE, "pt"),
+        ("E de Marketing?", PORTUGUESE, "pt"),
+        ("E o helicóptero?", "", "pt"),  # as Spanish as Portuguese: the documents are in that
+        ("qual o horário?", "How long is annual leave?", "pt"),
+        ("残業代", JAPANESE, "ja"),
+        ("残業代", "", "zh"),
+        ("lorem?", "", "en"),
+        ("pension?", "", "en"),
+        ("pension?", PORTUGUESE, "pt"),
+        ("sabbatical", JAPANESE, "ja"),
+        ("'; DROP TABLE turns; --", "", "en"),
+        ("why?", PORTUGUESE, "en"),
+        ("¿y en Lisboa?", "How long is annual leave?", "es"),
+        ("et à Paris ?", "Combien coûte le parking ?", "fr"),
+        ("und in Rom?", "", "de"),  # clear enough, whatever the documents are in
+        ("Wo wird die Kaffeemaschine entkalkt und von wem?", PORTUGUESE, "de"),
+    ],
+)
+def test_few_words_are_in_the_language_of_the_thread_where_they_may_be_else_in_that_of_the_documents(
+    text: str, said: str, language: str
+) -> None:
+    history = [Turn("user", said), Turn("assistant", "Quoted.")] if said else []
+
+    assert language_of(text, history, DOCUMENTS) == language
+
+
 @pytest.mark.parametrize(
     ("text", "said", "language"),
     [
