@@ -103,7 +103,7 @@ def sentences_of(plain: str) -> list[Group]:
     wholes = wholes_of(plain)
     made = []
     for index, part in enumerate(parts):
-        if part.kind not in ("prose", "item"):
+        if part.kind not in ("prose", "title", "item"):
             continue
         text = plain[part.start : part.end]
         if len(content_words(text)) >= _FEWEST_TO_ATTACH:
@@ -145,7 +145,8 @@ def _sentence(plain: str, parts: Sequence[Segment], index: int, text: str) -> st
     part = parts[index]
     if _LEAD_IN.search(text[-8:]):
         following = parts[index + 1 : index + 1 + _NEXT]
-        text = "\n".join((text, *(_cut(plain, one) for one in following if one.kind != "prose" or one.block == part.block)))
+        led = (one for one in following if one.kind not in ("prose", "title") or one.block == part.block)
+        text = "\n".join((text, *(_cut(plain, one) for one in led)))
     if index and len(text) < _SHORT and not _says(text, _FEW_WORDS):
         text = f"{_cut(plain, parts[index - 1])} {text}"
     return text

@@ -11,7 +11,7 @@ from rag import lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Kind: TypeAlias = Literal["prose", "item", "heading", "term", "row", "code"]
+Kind: TypeAlias = Literal["prose", "item", "heading", "term", "title", "row", "code"]
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r"[ \t]{0,12}(`{3,}(?=[^`\n]*$)|~{3,})")
@@ -21,6 +21,7 @@ _BULLET = re.compile(
     r"\s{0,12}(?:[-*+•‣◦·–]\s|[a-z]\)\s|[（(][0-9一二三四五六七八九十]{1,3}[)）]|[一二三四五六七八九十]{1,3}、|[①-⑳])"
 )
 _NUMBER = re.compile(r"\s{0,12}([0-9]{1,3})[.)]\s")
+_DEFINITION = re.compile(r" {0,3}:[ \t]")  # as in Markdown Extra, below the term
 _INDENTED = re.compile(r"(?: {4}|\t)")
 
 _CLOSERS = "\"'”’»)\\]）」』】》〉*_"
@@ -47,7 +48,7 @@ _SHORT = 60  # a title that stands on a line of its own above its text is no lon
 class Segment(NamedTuple):
     """Characters `start` to `end` of a text: a sentence, a heading, a table's row, or code that is kept whole.
 
-    A term is a name or a signature alone on its line, above its description.
+    A term is a name or a signature alone on its line, above its description; a title any other short line above its text.
     `block` counts paragraphs, list items, tables and so on: sentences of one paragraph share it.
     """
 
@@ -127,6 +128,8 @@ def _blocks(text: str) -> Iterator[tuple[int, int, Kind]]:
             block.extend(end)
         else:
             kind = _kind(line, block)
+            if kind == block.kind == "prose":
+                block.kind = "title"  # only a title above it keeps prose from going on
             yield from block.close()
             fence = _FENCE.match(line) if kind == "code" else None
             block.begin(match.start(), end, kind, fence[1] if fence else "")
@@ -171,13 +174,13 @@ def _continues(text: str, block: _Open, line: str, start: int) -> bool:
 
 def _is_title(above: str, below: str) -> bool:
     """A short line above a much longer one that begins anew: a title, not the first line of a wrapped paragraph."""
-    above, below = above.strip(), below.strip()
-    return (
+    is_definition = _DEFINITION.match(below) is not None
+    above, below = above.strip(), below.lstrip(" \t:").rstrip()
+    return bool(below) and (
         len(above) <= _SHORT
-        and len(above) * 5 <= len(below) * 3
+        and (is_definition or len(above) * 5 <= len(below) * 3)
         and above[-1].isalnum()
-        and not above[0].islower()
-        and not below[0].islower()
+        and (is_definition or not (above[0].islower() or below[0].islower()))
         and below[0].isalnum()
     )
 

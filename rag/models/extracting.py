@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"(`[^`\n]*`)|\s?[\[【［][\^#]?\d+(?:[,\s–-]+\d+)*[\]】］](?=(\w)?)")
 _STRAY_FENCE = re.compile(r"`{3,}|~{3,}")
-_QUOTE = re.compile(r"^\s{0,3}>\s?", re.MULTILINE)
+_QUOTE = re.compile(r"^\s{0,3}>\s?|^ {0,3}:[ \t]", re.MULTILINE)  # and what stands before a definition
 _BLANKS = re.compile(r"\s+")
 _WRAPPED = re.compile(r"(?<=[\u2e80-\ud7a3\uf900-\uffef])[ \t]*\n[ \t]*(?=[\u2e80-\ua4cf\uf900-\uffef])")  # no blank stood there
 _DELIMITER_ROW = re.compile(r"^\s*\|[\s|:-]+\|?\s*$")
@@ -61,7 +61,7 @@ class Sentence:
 
     `rank` is the excerpt's, from 0, `index` the sentence's place in it. `before` is the one before it in its paragraph, or
     what leads in to its list, table or code; `header` the table's first rows, `table` where it starts. `term` is the name that
-    it describes, where that stands directly above it, `heading` what it stands under.
+    its paragraph describes, where that stands directly above it: it counts as its own words. `heading` is what it stands under.
     """
 
     n: int
@@ -103,7 +103,8 @@ class Sentence:
 def sentences_of(excerpt: Excerpt, rank: int) -> list[Sentence]:
     """Headings, terms, and rows that only head a table, are context, no sentences."""
     parts = segments(excerpt.text)
-    reader = _Reader(excerpt, rank, {_name(excerpt.text[part.start : part.end]) for part in parts if part.kind == "term"})
+    names = {_name(excerpt.text[part.start : part.end]) for part in parts if part.kind in ("term", "title")}
+    reader = _Reader(excerpt, rank, names)
     for index in range(len(parts)):
         reader.read(parts, index)
     return reader.found
@@ -123,6 +124,7 @@ class _Reader:
         self._under = self._terms(self._heading)
         self._section = frozenset() if self._heading in names else self._under
         self._term = ""
+        self._described = -1  # the block that describes it
         self._lead: Sentence | None = None
         self._table: list[str] = []
         self._table_start = 0
@@ -130,7 +132,7 @@ class _Reader:
     def read(self, parts: Sequence[Segment], index: int) -> None:
         part = parts[index]
         raw = self._excerpt.text[part.start : part.end]
-        if part.kind in ("heading", "term"):
+        if part.kind in ("heading", "term", "title"):
             self._enter(part.kind, _name(raw))
             return
         if part.kind == "row" and _heads_a_table(parts, index, self._excerpt.text):
@@ -143,8 +145,8 @@ class _Reader:
             self._take(part, index, text)
 
     def _enter(self, kind: Kind, text: str) -> None:
-        self._heading, self._lead = text, None
-        self._term = text if kind == "term" else ""
+        self._heading, self._lead, self._described = text, None, -1
+        self._term = "" if kind == "heading" else text
         if kind == "heading":
             self._section = frozenset()
         self._under = self._section | self._terms(text)
@@ -154,6 +156,9 @@ class _Reader:
     def _take(self, part: Segment, index: int, text: str) -> None:
         last = self.found[-1] if self.found else None
         same = last is not None and part.block == last.block and part.kind != "row"
+        if self._described not in (-1, part.block):
+            self._term = ""
+        term = self._term
         before = last if same else self._lead if part.kind in ("item", "code", "row") else None
         sentence = Sentence(
             self._excerpt.n,
@@ -163,16 +168,16 @@ class _Reader:
             part.kind,
             text,
             self._language,
-            self._terms(text),
+            self._terms(f"{term}\n{text}"),
             self._under,
             self._title_terms,
             before,
             tuple(self._table),
             self._table_start,
-            self._term,
+            term,
             self._heading or self._excerpt.title,
         )
-        self._term = ""
+        self._described = part.block
         self.found.append(sentence)
         if sentence.is_open or part.kind == "prose":
             self._lead = sentence if sentence.is_open or not sentence.is_complete else None
@@ -245,7 +250,7 @@ def continuation(sentence: Sentence, found: Sequence[Sentence]) -> list[Sentence
 
 
 def needs_the_one_before(sentence: Sentence) -> bool:
-    return sentence.kind in ("item", "code", "row") or (not sentence.term and _POINTS_BACK.match(sentence.text) is not None)
+    return sentence.kind in ("item", "code", "row") or _POINTS_BACK.match(sentence.text) is not None
 
 
 def is_near_copy(sentence: Sentence, other: Sentence) -> bool:

@@ -17,6 +17,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _STOP = re.compile(r"[.!?。！？…।؟]+$")
 _CELL_END = re.compile(r"\s*\|?\s*$")
 _BULLET = re.compile(r"^(?:[-*+•‣◦·–]|\d{1,3}[.)])\s+")
+_WORDS = re.compile(r"(?:[^\W_]|[ '’&,/-])+")
 _WIDE = re.compile(r"[\u2e80-\ud7a3\uf900-\uffef]")
 _CLOSERS = "\"'”’`)"
 _CLAUSE = re.compile(r"[;；，。]|[,:：](?=\s)")
@@ -73,7 +74,7 @@ def _written(together: Sequence[Sentence], previous: Sentence | None, longest: i
     if first.kind == "row":
         return _table(together, mark, longest)
     if not rest:
-        return _marked(_BULLET.sub("", _prose(first, longest)), mark)
+        return _marked(_BULLET.sub("", _prose(first, longest, previous)), mark)
     if _is_led(rest[0], first):
         return _led(first, rest, mark, longest)
     return "\n".join(_marked(_prose(one, longest), mark) for one in together)
@@ -91,13 +92,17 @@ def _led(lead: Sentence, rest: Sequence[Sentence], mark: str, longest: int) -> s
     return "\n".join((f"{_marked(introduction, mark)}\n", *(_prose(one, longest) for one in rest)))
 
 
-def _prose(sentence: Sentence, longest: int) -> str:
+def _prose(sentence: Sentence, longest: int, previous: Sentence | None = None) -> str:
+    """Behind the name that it describes, unless it stands behind another sentence about that."""
     text = sentence.text if width(sentence.text) <= longest else shortened(sentence.text, longest)
-    return f"{_named(sentence.term)}: {text}" if sentence.term and sentence.term not in text else text
+    told = previous is not None and (previous.n, previous.block) == (sentence.n, sentence.block)
+    if not sentence.term or told or sentence.term in text:
+        return text
+    return f"{_named(sentence.term)}{'：' if _WIDE.match(sentence.term[-1]) else ': '}{text}"
 
 
 def _named(term: str) -> str:
-    return term if "`" in term else f"`{term}`"
+    return term if "`" in term or _WORDS.fullmatch(term) else f"`{term}`"
 
 
 def _table(rows: Sequence[Sentence], mark: str, longest: int) -> str:

@@ -73,7 +73,8 @@ def _nearly_utf8(content: bytes) -> str:
     """UTF-8 with a few torn characters, as where a file was cut off: its whole ones are too many to be chance."""
     text = content.decode("utf-8", "replace")
     lost = text.count(REPLACEMENT)
-    foreign = len(text) - len(text.encode("ascii", "ignore")) - lost
+    kept = text.replace(REPLACEMENT, "")
+    foreign = len(kept.encode()) - len(kept) if kept else 0  # a character of three bytes is worth two of two
     return text if foreign > _MUCH_MORE * lost and not _binary(text[:_SAMPLE], "utf-8") else ""
 
 

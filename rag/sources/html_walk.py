@@ -34,6 +34,8 @@ _BLOCKS = frozenset(
     )
 )
 _CODE = frozenset({"code", "tt", "kbd", "samp", "var"})  # a leaf, whatever highlighting is in it
+_PARTS = "dd, p, div, dl, ul, ol, table, pre, blockquote"
+_WORDS = re.compile(r"(?=[^\W\d_])(?:[^\W_]|[ ,.'’&/+:：()（）-]){1,80}(?<![)）])")
 _CONTAINERS = frozenset({"section", "div", "article", "main", "body", "dl", "dt", "li", "header", "table", "td"})
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 _CJK_BREAK = re.compile(f"(?<=[{_CJK}])[ \\t]*\\n\\s*(?=[{_CJK}])")
@@ -59,6 +61,8 @@ class HtmlWalk:
         self._marker = ""
         self._tight = False
         self._term_end = -1
+        self._term = ""  # as words, where it is no code and the only one of its definition
+        self._joint = ""
 
     def run(self, root: LexborNode) -> None:
         self._note_id(root, "body")
@@ -100,10 +104,9 @@ class HtmlWalk:
         elif tag == "li":
             self._item(node, depth)
         elif tag == "dt":
-            self._term(node, depth)
+            self._defined(node, depth)
         elif tag == "dd":
-            self._tight = True
-            self._children(node, depth + 1)
+            self._definition(node, depth)
         elif tag in _HEADINGS:
             self._children(node, depth + 1)
             self._flush()
@@ -143,8 +146,8 @@ class HtmlWalk:
             text = indent + text
         if indent:
             text = text.replace("\n", "\n" + indent)
-        self._builder.block(text, "\n" if self._tight else "\n\n")
-        self._marker, self._tight = "", False
+        self._builder.block(text, self._joint or ("\n" if self._tight else "\n\n"))
+        self._marker, self._tight, self._joint = "", False, ""
         self._anchor = self._container_anchor = ""
 
     def _captured(self, node: LexborNode, depth: int) -> str:
@@ -209,7 +212,7 @@ class HtmlWalk:
         self._children(node, depth + 1)
         self._flush()
 
-    def _term(self, node: LexborNode, depth: int) -> None:
+    def _defined(self, node: LexborNode, depth: int) -> None:
         """A term that is being defined; one with an id is a place of its own."""
         anchor = self._ids.get(node.mem_id, "")
         text = self._captured(node, depth)
@@ -220,9 +223,19 @@ class HtmlWalk:
         start = self._builder.length + 2 if self._builder.length else 0
         self._say(text)
         self._term_end = self._builder.length
+        self._term = text if not another and node.css_first("code, tt, samp, kbd") is None and _WORDS.fullmatch(text) else ""
         if anchor and not another:
             level = 7 + sum(kind == "dl" for kind, _ in self._lists)
             self._builder.section(level, text[:100], anchor, start)
+
+    def _definition(self, node: LexborNode, depth: int) -> None:
+        """On one line with its term where both are words: what is said of it, it is said of by name."""
+        self._tight = True
+        if self._term and self._builder.length == self._term_end and len(node.css(_PARTS)) <= 1 + (node.css_first("p") is not None):
+            self._joint = " " if self._term[-1] in ":：" else "：" if self._term[-1] > "\u2e80" else ": "
+        self._children(node, depth + 1)
+        self._flush()
+        self._joint = ""
 
     # --- preformatted text and tables ---
 

@@ -246,6 +246,29 @@ async def test_a_sentence_of_another_passage_must_be_nearly_as_good() -> None:
     assert await answer("How many days a year is annual leave?", given) == "Annual leave is 25 days a year for everybody [1]."
 
 
+GLOSSARY = (
+    "Laytime\nThe time allowed for loading, 72 hours by default. Nobody extends this time.\n\n"
+    "Fathom\nA depth of 1.8288 metres in all charts.\n\nDead freight\nA fee for space that was booked and not used."
+)
+
+
+@pytest.mark.parametrize("text", [GLOSSARY, GLOSSARY.replace("\nThe", "\n: The").replace("\nA ", "\n:   A ")])
+async def test_a_definition_is_found_by_its_term_and_shown_with_it(text: str) -> None:
+    given = excerpts(text, headings=("Terms",))
+
+    assert await answer("fathom", given) == "Fathom: A depth of 1.8288 metres in all charts [1]."
+    assert await answer("What is dead freight?", given) == "Dead freight: A fee for space that was booked and not used [1]."
+    assert await answer("What is laytime?", given) == (
+        "Laytime: The time allowed for loading, 72 hours by default [1]. Nobody extends this time [1]."
+    )
+
+
+async def test_a_short_definition_in_markdown_is_not_joined_to_its_term() -> None:
+    given = excerpts("Opening hours of the office\n: 9 to 17\n\nSize of a hawser\n: 60 metres", headings=("Terms",))
+
+    assert await answer("What is the size of a hawser?", given) == "Size of a hawser: 60 metres [1]"
+
+
 async def test_what_is_said_of_another_name_is_no_answer_to_what_was_asked_of_one() -> None:
     text = (
         "max_links (integer)\nHow many links there are at once. The default value is 100 links.\n\n"

@@ -117,6 +117,7 @@ def test_what_is_no_text_is_refused(content: bytes) -> None:
 
 def test_utf8_that_was_cut_off_within_a_character_is_still_utf8() -> None:
     assert decode("a file", CHINESE.encode()[:-1]) == CHINESE[:-1] + "\ufffd"
+    assert decode("a file", "Rockets 🚀 – and arrows →".encode() + b"\xff") == "Rockets 🚀 – and arrows →\ufffd"
     assert decode("a file", "é à ü ñ ö € and".encode() + b"\xff") == "é à ü ñ ö € and\ufffd"
 
 

@@ -63,6 +63,21 @@ def test_a_term_with_an_id_is_a_place_of_its_own() -> None:
     assert [(section.headings[-1], section.anchor) for section in reading.sections[1:]] == [("--all", "a"), ("--one", "c")]
 
 
+@pytest.mark.parametrize(
+    ("definition", "text"),
+    [
+        ("<dt>Laytime</dt><dd>The time for loading.</dd>", "Laytime: The time for loading."),
+        ("<dt>Hours:</dt><dd><p>9 to 17</p></dd>", "Hours: 9 to 17"),
+        ("<dt>装卸时间</dt><dd>装货的时间。</dd>", "装卸时间：装货的时间。"),
+        ("<dt>Lay</dt><dd><p>One.</p><ul><li>Two.</li><li>Three.</li></ul></dd>", "Lay\nOne.\n\n  - Two.\n  - Three."),
+        ("<dt><code>lay</code></dt><dd>An option.</dd>", "lay\nAn option."),
+        ("<dt>lay(by)</dt><dd>A function.</dd>", "lay(by)\nA function."),
+    ],
+)
+def test_a_definition_stands_on_one_line_with_its_term_where_both_are_words(definition: str, text: str) -> None:
+    assert read(f"<dl>{definition}</dl><p>More.</p>").text == f"{text}\n\nMore."
+
+
 def test_navigation_forms_and_hidden_text_are_left_out() -> None:
     reading = read(
         "<header><a href=/>Site</a></header><nav>Menu</nav><div class=navheader>Prev</div><div class=related>Index</div>"
