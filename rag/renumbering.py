@@ -30,6 +30,7 @@ _LABEL = re.compile(rf"\[([^\[\]\n]{{1,300}})\]([ ]?{OPEN})")
 _SEVERAL = 2
 _BEGINNING = 60  # characters of a sentence that tell where it stands
 _MOST_PLACES = 3  # of one document in the footer
+_SCREEN = 15  # lines
 _MOST_COPIES = 1  # further documents that say the same, with a mark of their own (R20)
 _BLANKS = " \t"
 _STOP = frozenset(".,;!?)]}…。，；：！？、）】」』”’»")
@@ -85,7 +86,17 @@ def _terms_of(part: Passage) -> str:
 
 
 def _places(passages: Sequence[Passage]) -> tuple[SourcePlace, ...]:
-    return tuple(dict.fromkeys(map(place_of, passages)))[:_MOST_PLACES]
+    """Lines that are seen together are one place."""
+    kept: list[Passage] = []
+    for passage in passages:
+        if not (passage.line and any(_seen_from(other, passage) for other in kept)):
+            kept.append(passage)
+    return tuple(dict.fromkeys(map(place_of, kept)))[:_MOST_PLACES]
+
+
+def _seen_from(other: Passage, passage: Passage) -> bool:
+    there, here = (other.headings, other.page, other.anchor), (passage.headings, passage.page, passage.anchor)
+    return there == here and abs(other.line - passage.line) <= _SCREEN
 
 
 def rewritten(plain: str, kept: Sequence[tuple[Group, Sequence[int]]], numbering: Numbering) -> str:

@@ -154,7 +154,8 @@ class Passage(NamedTuple):
     `start` and `end` are offsets in characters into the document's text, `line` and `page` count from 1 (0: none).
     `link` leads to the very place. `terms` is the passage as the lexical list sees it: normalised tokens, joined by
     spaces. `digest` is that of the text that is embedded: equal digests share one vector. `within` tells what further
-    sections and pages begin in it, as `rag.within` writes them: the fields before are of what most of it is about.
+    sections and pages begin in it, and how a link leads to a line of it, as `rag.within` writes them: the fields before are of
+    what most of it is about.
     """
 
     id: str
@@ -284,10 +285,6 @@ class Source:
     @property
     def link(self) -> str:
         return self.places[0].link if self.places else ""
-
-    @property
-    def label(self) -> str:
-        return "; ".join(dict.fromkeys(place.label for place in self.places if place.label))
 
 
 @dataclass(frozen=True, slots=True)

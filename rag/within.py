@@ -1,4 +1,4 @@
-"""The sections and pages that begin inside a passage: a footnote leads to the one in which its sentence stands (R31)."""
+"""The sections, pages and lines of a passage: a footnote leads to the one in which its sentence stands (R31)."""
 
 from __future__ import annotations
 
@@ -25,17 +25,34 @@ class Begin(NamedTuple):
     link: str
 
 
-def noted(begins: Sequence[Begin]) -> str:
+class Lines(NamedTuple):
+    """`link` leads to a line where its `{line}` stands, and the passage's text begins on line `first`."""
+
+    link: str
+    first: int
+
+
+def noted(begins: Sequence[Begin], lines: Lines | None = None) -> str:
     """As `Passage.within` holds them; "" for none."""
-    if not begins:
+    if not begins and not lines:
         return ""
-    return json.dumps([[begin.start, begin.page, begin.link, *begin.headings] for begin in begins], ensure_ascii=False)
+    told: list[Sequence[object]] = [[begin.start, begin.page, begin.link, *begin.headings] for begin in begins]
+    return json.dumps([lines, *told] if lines else told, ensure_ascii=False)
 
 
 def begins_in(passage: Passage) -> list[Begin]:
     if not passage.within:
         return []
-    return [Begin(start, tuple(headings), page, link) for start, page, link, *headings in json.loads(passage.within)]
+    told = [entry for entry in json.loads(passage.within) if isinstance(entry[0], int)]
+    return [Begin(start, tuple(headings), page, link) for start, page, link, *headings in told]
+
+
+def lines_of(passage: Passage) -> Lines | None:
+    """None where links lead to no line."""
+    if "{line}" not in passage.within:
+        return None
+    first = json.loads(passage.within)[0]
+    return Lines(*first) if isinstance(first[0], str) else None
 
 
 def standing_at(passage: Passage, said: str) -> Passage:
@@ -43,14 +60,43 @@ def standing_at(passage: Passage, said: str) -> Passage:
     if not passage.within:
         return passage
     places = places_of(passage)
-    beginning = said.strip()[:_BEGINNING]
-    likely = [place for place in places if beginning in place.text] or places
+    beginning = _flat(said.strip()[:_BEGINNING])
+    likely = [place for place in places if beginning in _flat(place.text)] or places
     if len(likely) > 1:
         told = frozenset(words(said))
         best = max(likely, key=lambda place: len(told.intersection(words(f"{' '.join(place.headings)}\n{place.text}"))))
         likely = [best]
     found = likely[0]
-    return passage._replace(headings=found.headings, page=found.page, link=found.link)
+    placed = passage._replace(headings=found.headings, page=found.page, link=found.link)
+    lines = lines_of(passage)
+    return _on_its_line(placed, found.text, said, lines) if lines else placed
+
+
+def _on_its_line(passage: Passage, text: str, said: str, lines: Lines) -> Passage:
+    """`text` is what stands in the place that was found."""
+    at = max(passage.text.find(text), 0)
+    line = max(1, lines.first + passage.text.count("\n", 0, at + _begins_at(text, said)))
+    return passage._replace(line=line, link=lines.link.replace("{line}", str(line)))
+
+
+def _begins_at(text: str, said: str) -> int:
+    """Where in it a sentence begins, or what it rests on: the first line that shares the most words with it."""
+    at = _flat(text).find(_flat(said.strip()[:_BEGINNING]))
+    if at >= 0:
+        return at
+    told = frozenset(words(said))
+    best, most, at = len(text) - len(text.lstrip()), 0, 0
+    for line in text.splitlines(keepends=True):
+        shared = len(told.intersection(words(line)))
+        if shared > most:
+            best, most = at, shared
+        at += len(line)
+    return best
+
+
+def _flat(text: str) -> str:
+    """A sentence goes on across the ends of lines. As long as the text."""
+    return text.replace("\n", " ")
 
 
 def places_of(passage: Passage) -> list[Passage]:

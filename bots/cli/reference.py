@@ -53,6 +53,12 @@ COMMANDS = """\
 
 Exit status: 0 done, 1 it could not (one line says why), 2 wrong use, 130 interrupted. `ask` and `chat` also read questions from a pipe, one a line, and print
 plain text there. Ctrl-C ends any command at once and leaves everything consistent: an indexing run that was interrupted is finished by the next one.
+
+## What `ask --json` prints
+
+One object for each question: `answer` (with its marks), `abstained`, `remark`, `sources`, `standalone_question`, `passages` (what the answer was written from) and
+`run` (for `footnote trace`). A source has its number `n`, its `title` and `places`, each with its name as `place` ("" where it has none) and its own `link`;
+`place` and `link` beside them are those of the first one.
 """
 
 

@@ -15,7 +15,7 @@ from rag.text import well_formed
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from rag.types import Answer
+    from rag.types import Answer, Source
 
 MARGIN = 4  # lines of the window that a growing draft leaves free: a longer one would scroll away under its own redrawing
 
@@ -46,14 +46,19 @@ def after(answer: Answer) -> str:
     return "\n\n".join(part for part in (told, "\n".join([wording(answer.language).suggestions, *nearest])) if part)
 
 
+def _source(source: Source) -> dict[str, object]:
+    """`link` and `place` are those of the first place that is cited in it."""
+    places = [{"place": place.label, "link": place.link} for place in source.places]
+    first = places[0] if places else {"place": "", "link": ""}
+    return {"n": source.n, "title": source.title, **first, "places": places}
+
+
 def as_json(answer: Answer) -> dict[str, object]:
     return {
         "answer": answer.text,
         "abstained": answer.abstained,
         "remark": answer.remark,
-        "sources": [
-            {"n": source.n, "title": source.title, "link": source.link, "place": source.label} for source in answer.sources
-        ],
+        "sources": [_source(source) for source in answer.sources],
         "standalone_question": answer.question,
         "passages": [
             {

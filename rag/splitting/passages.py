@@ -11,7 +11,7 @@ from rag.splitting.blocks import Piece, pieces_of
 from rag.splitting.overlapping import overlapped
 from rag.splitting.packing import ACROSS, WITHIN, packed
 from rag.types import Passage, Section
-from rag.within import Begin, noted
+from rag.within import Begin, Lines, noted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +89,7 @@ class _Places:
         page = self._page(start)
         line = self._line(start)
         place = Begin(0, _under_title(section.headings, document.title), page, _link(document, section.anchor, page, line))
+        lines = self._lines(_link_form(document, section.anchor, page), line, start, stretch)
         return Passage(
             id=f"{document.id}#{ordinal}",
             base=base,
@@ -105,8 +106,14 @@ class _Places:
             end=stretch.end,
             language=document.language,
             expandable=document.expandable,
-            within=noted(self._begins(place, stretch, start, line)),
+            within=noted(self._begins(place, stretch, start, line), lines),
         )
+
+    def _lines(self, link: str, line: int, start: int, stretch: Piece) -> Lines | None:
+        """Where links lead to lines: what a sentence's own line takes. An overlap and a head given again stand above `start`."""
+        if not line or "{line}" not in link:
+            return None
+        return Lines(link, line - self._document.text.count("\n", stretch.start, start) - stretch.head.count("\n"))
 
     def _begins(self, place: Begin, stretch: Piece, start: int, line: int) -> list[Begin]:
         """What begins in a passage besides its own place. An overlap stands in the place before."""
@@ -166,19 +173,24 @@ def _under_title(headings: tuple[str, ...], title: str) -> tuple[str, ...]:
 
 def _link(document: Document, anchor: str, page: int, line: int) -> str:
     """The document's link, led on to the place (R31)."""
+    link = _link_form(document, anchor, page)
+    if line <= 1 and "{line}" not in document.link:
+        return link.removesuffix(_LINE)
+    return link.replace("{line}", str(max(line, 1)))
+
+
+def _link_form(document: Document, anchor: str, page: int) -> str:
+    """With `{line}` in it where it leads to a line."""
     link = document.link
-    if "{line}" in link:
-        return link.replace("{line}", str(max(line, 1)))
-    if not link or "#" in link:
+    if not link or "#" in link or "{line}" in link:
         return link
     if page and not urlsplit(link).path.lower().endswith(_SLIDES):
         return f"{link}#page={page}"
     if anchor:
         return f"{link}#{quote(anchor, safe=_FRAGMENT)}"
-    if line > 1 and _LINE_HOSTS.search(urlsplit(link).netloc):
-        return f"{link}#L{line}"
-    return link
+    return f"{link}{_LINE}" if _LINE_HOSTS.search(urlsplit(link).netloc) else link
 
 
+_LINE = "#L{line}"
 _SLIDES = (".pptx", ".ppt")  # no viewer takes a slide's number in the address
 _FRAGMENT = "!$&'()*+,;=:@/?-._~"

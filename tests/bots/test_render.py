@@ -74,11 +74,28 @@ def test_an_answer_as_an_object_has_the_keys_that_programs_rely_on() -> None:
         "answer": ANSWER.text,
         "abstained": False,
         "remark": "",
-        "sources": [{"n": 1, "title": "Leave", "link": LINK, "place": "Annual leave"}],
+        "sources": [
+            {"n": 1, "title": "Leave", "link": LINK, "place": "Annual leave", "places": [{"place": "Annual leave", "link": LINK}]}
+        ],
         "standalone_question": "",
         "passages": [],
         "run": "",
     }
+
+
+def test_an_object_has_every_place_with_its_own_link_also_one_without_a_name() -> None:
+    places = (SourcePlace("", LINK), SourcePlace("p. 4", f"{LINK}#page=4"))
+    answer = Answer("Days: 25 [1].", (Source(1, "base", "leave.pdf", "Leave", places),))
+
+    assert as_json(answer)["sources"] == [
+        {
+            "n": 1,
+            "title": "Leave",
+            "link": LINK,
+            "place": "",
+            "places": [{"place": "", "link": LINK}, {"place": "p. 4", "link": f"{LINK}#page=4"}],
+        }
+    ]
 
 
 def test_nothing_that_a_terminal_obeys_comes_out_of_a_document() -> None:

@@ -35,7 +35,7 @@ def test_an_answer_as_json_says_what_it_rests_on(objects: Said) -> None:
     assert isinstance(passages, list)
     assert [source["n"] for source in sources] == list(range(1, len(sources) + 1))
     assert {int(n) for n in re.findall(r"\[(\d+)\]", str(answer["answer"]))} == {source["n"] for source in sources}
-    assert all(source.keys() == {"n", "title", "link", "place"} for source in sources)
+    assert all(source.keys() == {"n", "title", "link", "place", "places"} for source in sources)
     assert all(re.search(r"/docs/\w+\.md#[\w-]+$", source["link"]) and source["place"] for source in sources)
     assert "max_removed" in str(answer["answer"])
     assert {"document", "text", "score", "relevance", "bm25", "cosine"} <= passages[0].keys()

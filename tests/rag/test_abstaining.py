@@ -36,7 +36,7 @@ def test_the_nearest_documents_are_offered_once_each_and_nothing_is_cited() -> N
 
     assert answer.abstained
     assert answer.sources == ()
-    assert [(one.n, one.document, one.label, one.link) for one in answer.suggestions] == [
+    assert [(one.n, one.document, one.places[0].label, one.link) for one in answer.suggestions] == [
         (1, "a.md", "Leave", "https://a.example/1"),
         (2, "b.md", "", "https://a.example/3"),
         (3, "c.md", "", "https://a.example/4"),

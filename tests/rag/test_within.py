@@ -13,7 +13,7 @@ from rag.sources import markdown
 from rag.sources.reading import Raw, ReadLimits
 from rag.splitting import SplitSettings, split
 from rag.types import Document, Match, Passage
-from rag.within import begins_in, places_of
+from rag.within import begins_in, places_of, standing_at
 
 LINK = "https://docs.example.com/handbook.html"
 HANDBOOK = """# Handbook
@@ -94,6 +94,52 @@ def test_the_lines_of_sections_are_those_of_the_file() -> None:
     lines = HANDBOOK.splitlines()
     shown = {"".join(begin.headings): int(begin.link.rpartition("#L")[2]) for begin in begins_in(passage)}
     assert shown == {"": 1} | {name: lines.index(f"## {name}") + 1 for name in ("Leave", "Expenses", "停车")}
+
+
+def plain(text: str, link: str, settings: SplitSettings | None = None) -> list[Passage]:
+    return split(Document("notes.txt", "Notes", text, "", link, lines=True), "base", settings or SplitSettings())
+
+
+NOTES = (
+    "Notes\n\nThe office is open from nine.\nThe code of the door is 4711, and it\nchanges every month.\n"
+    + "Filler.\n" * 20
+    + "Ask Ada.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("The code of the door is 4711, and it changes every month [1].", 4),
+        ("Every month it changes [1].", 5),
+        ("Ask Ada [1].", 26),
+    ],
+)
+@pytest.mark.parametrize("link", ["https://git.example.com/notes.txt?at={line}", "https://github.com/a/b/blob/main/notes.txt"])
+def test_where_links_lead_to_lines_a_footnote_leads_to_that_of_its_sentence(said: str, line: int, link: str) -> None:
+    ((_, found),) = cited(said, plain(NOTES, link))
+
+    assert found == (link.replace("{line}", str(line)) if "{line}" in link else f"{link}#L{line}")
+
+
+def test_lines_that_are_seen_together_are_one_place() -> None:
+    said = "The office is open from nine [1]. The code of the door is 4711, and it changes every month [1]. Ask Ada [1]."
+
+    assert [link[-3:] for _, link in cited(said, plain(NOTES, "https://x.example/notes.txt#L{line}"))] == ["#L3", "L26"]
+
+
+def test_links_that_lead_to_no_line_stay_as_they_are() -> None:
+    assert cited("Ask Ada [1].", plain(NOTES, "https://x.example/notes.txt")) == [("", "https://x.example/notes.txt")]
+
+
+@given(st.lists(st.sampled_from(["", "Some words of a line.", "long " * 40, "| a | b |"]), max_size=60), st.sampled_from([0, 60]))
+@settings(deadline=None)
+def test_every_line_of_a_file_is_led_to_in_whichever_passage_it_stands(kinds: list[str], overlap: int) -> None:
+    lines = [f"Line{number:03} {text}" if text else "" for number, text in enumerate(kinds, start=1)]
+    for passage in plain("\n".join(["Line000", *lines]), "x#{line}", SplitSettings(overlap=overlap)):
+        for said in passage.text.split("\n"):
+            if said.startswith("Line"):
+                assert standing_at(passage, said).link == f"x#{int(said[4:7]) + 1}"
 
 
 def test_a_passage_of_one_section_notes_nothing() -> None:

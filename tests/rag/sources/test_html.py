@@ -69,7 +69,7 @@ def test_a_term_with_an_id_is_a_place_of_its_own() -> None:
         ("<dt>Laytime</dt><dd>The time for loading.</dd>", "Laytime: The time for loading."),
         ("<dt>Hours:</dt><dd><p>9 to 17</p></dd>", "Hours: 9 to 17"),
         ("<dt>装卸时间</dt><dd>装货的时间。</dd>", "装卸时间：装货的时间。"),
-        ("<dt>Lay</dt><dd><p>One.</p><ul><li>Two.</li><li>Three.</li></ul></dd>", "Lay\nOne.\n\n  - Two.\n  - Three."),
+        ("<dt>Lay</dt><dd><p>One.</p><ul><li>Two.</li><li>Three.</li></ul></dd>", "Lay\nOne.\n  - Two.\n  - Three."),
         ("<dt><code>lay</code></dt><dd>An option.</dd>", "lay\nAn option."),
         ("<dt>lay(by)</dt><dd>A function.</dd>", "lay(by)\nA function."),
     ],
