@@ -6,6 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from rag.text import without_escapes
 from rag.types import Source, SourcePlace
 
 if TYPE_CHECKING:
@@ -17,15 +18,22 @@ _HEADINGS = 2  # the last ones name a place well enough
 _BLANKS = re.compile(r"\s+")
 _ALIKE = str.maketrans({"[": "(", "]": ")", "【": "(", "】": ")", "`": "'", "<": "‹", ">": "›", "|": "¦", "*": "∗", "\\": "/"})
 _MENTION = re.compile(r"@(?=everyone|here|channel)", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://|\bwww\.|\b(?:mailto|javascript|vbscript|data):(?=\S)", re.IGNORECASE)
 
 
 def plain_title(text: str, longest: int = _LONGEST_TITLE) -> str:
-    """On one line, without control and direction characters, brackets, backticks or mentions that a platform would read."""
-    kept = text[: 4 * longest]
+    """On one line, without control and direction characters, brackets, backticks or mentions that a platform would read, and
+    without what would make a link of an address: only what is cited is one (X1).
+    """
+    kept = without_escapes(text[: 4 * longest])
     if not kept.isprintable():
         kept = "".join(
             " " if c.isspace() else c for c in kept if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc", "Cs", "Co")
         )
+    while ":" in kept or "." in kept:  # what is left of one may be another
+        kept, found = _ADDRESS.subn("", kept)
+        if not found:
+            break
     shown = _MENTION.sub("@\N{ZERO WIDTH SPACE}", _BLANKS.sub(" ", kept).strip().translate(_ALIKE))
     return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip()}…"
 

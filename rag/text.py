@@ -20,6 +20,16 @@ _WIDE = re.compile("[\u2e80-\ud7a3\uf900-\uffef\U00020000-\U0003ffff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
+# what a terminal obeys as a whole: CSI; OSC up to its end; two characters
+ESCAPES = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]"
+_ESCAPES = re.compile(ESCAPES)
+
+
+def without_escapes(text: str) -> str:
+    """Colours and the like, which programs write into what they print; what they stand around stays."""
+    return _ESCAPES.sub("", text) if "\x1b" in text else text
+
+
 def well_formed(text: str) -> str:
     """The text with NUL taken out and each lone surrogate replaced: it can be encoded and stored."""
     text = text.replace("\0", "")

@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
+from rich.segment import Segment
 
+from bots.terminal.wording import visible
 from rag.errors import FootnoteError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator
+
+    from rich.console import ConsoleOptions, RenderableType
+    from rich.text import Text
 
     from config.assembly import Footnote
 
@@ -57,15 +62,34 @@ def plain() -> bool:
     return not sys.stdout.isatty()
 
 
+class SafeConsole(Console):
+    """Whatever is shown: nothing of it is obeyed by the terminal but what this library itself says."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        """Before the library takes out a part of an escape sequence, which leaves the rest."""
+        return super().render_str(visible(text), **how)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            text = segment.text
+            is_harmless = segment.control or (text.isascii() and text.isprintable())
+            yield segment if is_harmless else Segment(visible(text), segment.style)
+
+
 def console(*, stderr: bool = False) -> Console:
     to_program = not sys.stderr.isatty() if stderr else plain()
-    return Console(
+    return SafeConsole(
         stderr=stderr, soft_wrap=to_program, highlight=False, markup=False, emoji=False, width=PIPE_WIDTH if to_program else None
     )
 
 
+def say_aside(text: str) -> None:
+    """On standard error: titles, names and reasons may hold anything."""
+    print(visible(text), file=sys.stderr, flush=True)  # noqa: T201 - the one place for it
+
+
 def say_error(error: FootnoteError) -> None:
-    print(f"footnote: {error}", file=sys.stderr, flush=True)  # noqa: T201 - the one place for it
+    say_aside(f"footnote: {error}")
 
 
 def with_footnote(action: Callable[[Footnote], Awaitable[Result]], **given: Any) -> Result:
@@ -113,13 +137,13 @@ def main() -> None:
     except OSError as error:
         log.debug("unexpected", exc_info=True)
         where = f": {error.filename}" if error.filename else ""
-        print(f"footnote: {error.strerror or error}{where}.", file=sys.stderr)  # noqa: T201 - the one boundary
+        say_aside(f"footnote: {error.strerror or error}{where}.")
         raise SystemExit(1) from None
     except Exception as error:
         log.debug("unexpected", exc_info=True)
         told = " ".join(f"{type(error).__name__}: {error}".split())
         advice = "Please report it, with what FOOTNOTE_LOGGING__LEVEL=debug shows."
-        print(f"footnote: Something went wrong that should not ({told}). {advice}", file=sys.stderr)  # noqa: T201 - the one boundary
+        say_aside(f"footnote: Something went wrong that should not ({told}). {advice}")
         raise SystemExit(1) from None
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import stamina.instrumentation
 import structlog
+
+from bots.terminal.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +33,7 @@ def set_up_logs(settings: Logging) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[structlog.stdlib.add_log_level, structlog.processors.TimeStamper(fmt="iso")],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, rendered],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, rendered, shown],
         )
     )
     handler.setLevel(level)  # a library that sets a level for itself is not heard below this one
@@ -40,6 +42,11 @@ def set_up_logs(settings: Logging) -> None:
     for name in OURS:
         logging.getLogger(name).setLevel(level)
     stamina.instrumentation.set_on_retry_hooks([tell_retry])
+
+
+def shown(_: Any, __: str, entry: Any) -> str:
+    """A processor: names of files may hold what a terminal obeys."""
+    return visible(str(entry))
 
 
 def without_the_words_of_others(record: logging.LogRecord) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bots.cli.app import app, console, plain, say_error, with_footnote
+from bots.cli.app import app, console, plain, say_aside, say_error, with_footnote
+from bots.terminal.wording import visible
 from rag.errors import BadSetting, FootnoteError, RunCancelled, TooManyRemovals
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Supplying:
         if not self._quiet:
             console().print(summary(progress))
         if progress.remark:
-            print(f"{name}: {progress.remark}", file=sys.stderr)  # noqa: T201
+            say_aside(f"{name}: {progress.remark}")
 
     async def _watched(self, name: str) -> Progress:
         from bots.terminal.bar import progress_bar  # noqa: PLC0415
@@ -126,9 +126,9 @@ class Supplying:
 
     def _tell_problems(self, progress: Progress) -> None:
         for problem in progress.problems[:NAMED]:
-            print(f"not indexed: {problem.document}: {problem.reason}", file=sys.stderr)  # noqa: T201
+            say_aside(f"not indexed: {problem.document}: {problem.reason}")
         if len(progress.problems) > NAMED:
-            print(f"not indexed: {len(progress.problems) - NAMED} more; `footnote sources` names them.", file=sys.stderr)  # noqa: T201
+            say_aside(f"not indexed: {len(progress.problems) - NAMED} more; `footnote sources` names them.")
 
 
 def refuse_missing(given: list[str]) -> None:
@@ -162,7 +162,7 @@ def say_when_joined() -> Callable[[Progress], None]:
     def say(now: Progress) -> None:
         if now.joined and now.run not in said:
             said.add(now.run)
-            print(progressing(now), flush=True)  # noqa: T201
+            print(visible(progressing(now)), flush=True)  # noqa: T201
 
     return say
 
@@ -210,7 +210,7 @@ def print_entries(entries: tuple[Entry, ...]) -> None:
 
     table = Table("document", "title", "passages", "indexed (UTC)", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for entry in entries:
-        table.add_row(*(Text(cell) for cell in cells_of(entry)))
+        table.add_row(*(Text(visible(cell)) for cell in cells_of(entry)))
     console().print(table)
 
 

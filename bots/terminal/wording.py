@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from rag.text import ESCAPES
+
 if TYPE_CHECKING:
     from bots.terminal.fates import Notes
     from rag.types import Step
@@ -13,12 +15,9 @@ if TYPE_CHECKING:
 TURN = 160  # characters of a turn of the history
 
 
-# escape sequences as a whole (CSI; OSC up to its end; two bytes), other control characters, and what turns the direction
-# of all that follows (the marks U+200E and U+200F stay: honest right-to-left text needs them)
-_OBEYED = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)|\x1b[ -/]*[0-~]"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
-)
+# escape sequences, other control characters, and what turns the direction of all that follows (the marks U+200E and U+200F
+# stay: honest right-to-left text needs them)
+_OBEYED = re.compile(ESCAPES + r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:

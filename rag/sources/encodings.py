@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rag.errors import Unreadable
 from rag.sources.frequent import JAPANESE, SIMPLIFIED, TRADITIONAL
 from rag.sources.likelihood import guesses
-from rag.text import REPLACEMENT, well_formed
+from rag.text import REPLACEMENT, well_formed, without_escapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,7 @@ def decode(raw_name: str, content: bytes, declared: str = "", language: str = ""
     for what is no text at all, and for what could be this text as well as that one.
     """
     text = _decoded(raw_name, content, declared, language)
-    return well_formed(text.removeprefix("\ufeff")).replace("\r\n", "\n").replace("\r", "\n")
+    return well_formed(without_escapes(text.removeprefix("\ufeff"))).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _decoded(name: str, content: bytes, declared: str, language: str) -> str:

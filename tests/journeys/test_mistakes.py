@@ -185,3 +185,28 @@ def write(folder: Path, settings: str, pages: int) -> None:
             (folder / base / f"page{number}.md").write_text(text, encoding="utf-8")
     if settings:
         (folder / "footnote.toml").write_text(settings, encoding="utf-8")
+
+
+OBEYED = "\x1b[31mred\x1b]0;owned\x07\x9b2J"
+
+
+def test_nothing_that_a_terminal_obeys_comes_out_of_names_titles_and_reasons(empty: Terminal) -> None:
+    folder = empty.folder / "handbook"
+    folder.mkdir()
+    (folder / f"good {OBEYED}.md").write_text(f"# Pier {OBEYED}\n\nThe lamp costs 12 crowns.")
+    (folder / f"bad {OBEYED}.md").write_bytes(b"")
+
+    indexed = empty.run("index", "handbook")
+    (folder / f"good {OBEYED}.md").write_text(f"# Pier {OBEYED}\n\nThe lamp costs 13 crowns.")
+    said = [
+        indexed,
+        empty.run("index", "--dry-run"),
+        empty.run("sources", "--documents"),
+        empty.run("ask", "What does the lamp cost?", "--trace", "--full"),
+        empty.run("index", f"no {OBEYED}"),
+        empty.run("doctor"),
+    ]
+
+    assert ["bad red.md: it is empty" in one.err for one in said[:1]] == [True]
+    assert "bad red.md: it is empty" in said[2].out
+    assert [one for one in said if any(sign in one.out + one.err for sign in OBEYED if not sign.isprintable())] == []

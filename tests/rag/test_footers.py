@@ -54,6 +54,10 @@ def test_an_answer_that_abstains_has_no_footer() -> None:
         ("@everyone and @here", "@\u200beveryone and @\u200bhere"),
         ("x" * 200, "x" * 119 + "…"),
         ("员工手册", "员工手册"),
+        ("Pier \x1b[31mred\x1b[0m [1] (https://evil.example/)", "Pier red (1) (evil.example/)"),
+        ("hthttp://tps://evil.example or WWW.evil.example", "evil.example or evil.example"),
+        ("mailto:a@evil.example, javascript:alert(1)", "a@evil.example, alert(1)"),
+        ("Re: Data: 12:30, www, C://", "Re: Data: 12:30, www, "[:-1]),
     ],
 )
 def test_nothing_in_a_title_is_read_as_anything_but_text(title: str, shown: str) -> None:

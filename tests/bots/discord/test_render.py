@@ -64,10 +64,10 @@ def test_the_footer_links_each_place_without_preview_and_names_what_has_no_addre
     )
 
 
-def test_a_title_with_an_address_in_it_is_no_label() -> None:
+def test_an_address_in_a_title_leads_nowhere() -> None:
     source = Source(1, "api", "a.md", "https://good.example", (SourcePlace("", "https://docs.example.com/a"),))
 
-    assert below(Answer("x [1]", (source,))).endswith("-# [1] `https://good.example` <https://docs.example.com/a>")
+    assert below(Answer("x [1]", (source,))).endswith("-# [1] [good.example](<https://docs.example.com/a>)")
 
 
 def test_an_abstention_has_no_footer_but_what_is_near() -> None:

@@ -145,6 +145,13 @@ def test_nul_and_lone_surrogates_do_not_come_through() -> None:
     assert "\ud800" not in decode("a file", b"\xff\xfe" + b"\x00\xd8" + "text".encode("utf-16-le"))
 
 
+def test_colours_that_a_program_wrote_are_no_text() -> None:
+    assert (
+        decode("a log", b"\x1b[1;31mfailed\x1b[0m: \x1b]8;;https://x.example\x07lamp\x1b]8;;\x07 \x1b[2Jout\n")
+        == "failed: lamp out\n"
+    )
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_text_that_can_be_stored_or_refused(content: bytes) -> None:
