@@ -1,7 +1,9 @@
 """Writes without a language model: the best supported sentences of the best passages, each with its mark.
 
-Measured with the right passage first among five: the gold answer stands in the text for 90 % of XQuAD (English, Chinese), 86 %
-(Spanish) and 90 % of FaQuAD, in about 300 characters (100 Chinese ones); across languages 85 to 91 % with an embedder.
+Measured with the right passage first among five: the gold answer stands in the text for 88 % of XQuAD (English; Chinese 87 %) and
+90 % of FaQuAD, in about 300 characters (100 Chinese ones); across languages 85 to 91 % with an embedder. Without a look at the
+names it is a point more; but then of thirty questions on names that no document holds, or of which it says something else, 25
+were answered, and ten with it.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING
 from rag.lexical import question_terms, words
 from rag.models.extracting import Sentence, continuation, is_near_copy, needs_the_one_before, sentences_of
 from rag.models.quoting import quoted
+from rag.models.speaking import Spoken
 from rag.text import width
 from rag.types import Usage
 
@@ -39,6 +42,7 @@ _ASKS = 0.2  # a question is no answer
 _ELSEWHERE = 0.4  # nor is the advice to read on elsewhere
 _UNINTRODUCED = 0.3  # code with no word before it
 _ANOTHER = 0.75  # the same for a sentence of another passage than the first one's
+_STILL = 0.6  # of the best sentence's share of the question, where that one speaks of another name
 _MOST_ITEMS = 6
 _LONG = 400  # columns of a sentence that is still read with ease
 
@@ -84,7 +88,7 @@ class ExtractiveWriter:
 
     async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """Nothing of the history is said again. Consume under `contextlib.aclosing`. Raises ModelError where the embedder does."""
-        scored = _not_said(await self._scored(prompt), prompt.history)
+        scored = _not_said(_speaking(prompt, await self._scored(prompt)), prompt.history)
         for piece in quoted(self._chosen(scored), min(self._settings.longest, self._settings.characters)):
             yield piece
         yield Usage(self.name, finish="stop")
@@ -141,6 +145,23 @@ class ExtractiveWriter:
             and sum(one.kind in ("prose", "item") for one in (*chosen, *further[:-1])) <= self._settings.sentences
             and _room_taken(together) <= self._settings.characters
         )
+
+
+def _speaking(prompt: Prompt, scored: list[_Scored]) -> list[_Scored]:
+    """Those that stand where most of the question's names do. None where no name stands anywhere, nor where all do and what is
+    asked is said of others alone.
+    """
+    asked = prompt.weights[0][0] if prompt.weights else prompt.question
+    spoken = Spoken(asked, [one.sentence for one in scored])
+    missing = [spoken.missing(one.sentence) for one in scored]
+    least = min(missing, default=0)
+    if spoken.names and least == spoken.names:
+        return []
+    kept = [one for one, lacking in zip(scored, missing, strict=True) if lacking == least]
+    best = max((one.with_headings for one in kept), default=0.0)
+    if best >= _STILL * max((one.with_headings for one in scored), default=0.0):
+        return kept
+    return scored if least else []
 
 
 def _adds(further: _Scored, first: _Scored) -> bool:

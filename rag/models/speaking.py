@@ -1,0 +1,53 @@
+"""Which sentences speak of what a question names. A writer by rule cannot tell the office in Munich from the one in Hamburg."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rag.lexical import is_foreign, terms, words
+from rag.naming import names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rag.models.extracting import Sentence
+
+_SMALL = 2  # digits: such a number may be written in words
+
+
+class Spoken:
+    """How many of the question's names are missing where a sentence stands: in its section, the headings above it, the title."""
+
+    def __init__(self, question: str, sentences: Sequence[Sentence]) -> None:
+        self._names = [name for name in names(question) if not (name.isdecimal() and len(name) <= _SMALL)]
+        languages = {one.language for one in sentences} if self._names else ()
+        self._foreign = {language for language in languages if is_foreign(question, [language])}
+        self._sections: dict[tuple[int, str], frozenset[str]] = {}
+        if self._names:
+            for sentence in sentences:
+                key = _section(sentence)
+                self._sections[key] = self._sections.get(key, sentence.title_terms) | sentence.heading_terms | sentence.terms
+
+    @property
+    def names(self) -> int:
+        return len(self._names)
+
+    def missing(self, sentence: Sentence) -> int:
+        """In another language names may be written in another way: there none is missing."""
+        if not self._names or sentence.language in self._foreign:
+            return 0
+        there = self._sections[_section(sentence)]
+        return sum(not _stands(name, sentence.language, there) for name in self._names)
+
+
+def _section(sentence: Sentence) -> tuple[int, str]:
+    return sentence.n, sentence.heading
+
+
+def _stands(name: str, language: str, there: frozenset[str]) -> bool:
+    """The whole of it in any form, or its parts: FAL-105 may be written as FAL 105, French-speaking as French."""
+    whole, *parts = words(name) or [name]
+    if parts:
+        numbered = any(part[0].isdigit() for part in parts)
+        return whole in there or "".join(parts) in there or (there.issuperset(parts) if numbered else not there.isdisjoint(parts))
+    return whole in there or not there.isdisjoint(terms(name, language))
