@@ -153,7 +153,7 @@ def _speaking(prompt: Prompt, scored: list[_Scored]) -> list[_Scored]:
     """
     asked = prompt.weights[0][0] if prompt.weights else prompt.question
     spoken = Spoken(asked, [one.sentence for one in scored])
-    missing = [spoken.missing(one.sentence) for one in scored]
+    missing = [spoken.missing(one.sentence, one.own) for one in scored]
     least = min(missing, default=0)
     if spoken.names and least == spoken.names:
         return []

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from rag.models.extracting import Sentence
 
+_SHARED = 0.25
 _SMALL = 2  # digits: such a number may be written in words
 
 
@@ -32,9 +33,11 @@ class Spoken:
     def names(self) -> int:
         return len(self._names)
 
-    def missing(self, sentence: Sentence) -> int:
-        """In another language names may be written in another way: there none is missing."""
-        if not self._names or sentence.language in self._foreign:
+    def missing(self, sentence: Sentence, own: float) -> int:
+        """In another language names may be written in another way: there none is missing. What holds a good share of the
+        question, `own`, is in its language, whatever it was taken for.
+        """
+        if not self._names or (own < _SHARED and sentence.language in self._foreign):
             return 0
         there = self._sections[_section(sentence)]
         return sum(not _stands(name, sentence.language, there) for name in self._names)

@@ -341,9 +341,11 @@ async def test_a_follow_up_is_held_to_its_own_names_and_a_name_in_another_langua
     pieces = [piece async for piece in ExtractiveWriter().write(added) if isinstance(piece, str)]
 
     given = excerpts("The wifi of the London office is gratis.")
+    table = excerpts("Supplier: Brenner; City: Berlin; Payment terms: 30 days", language="it")
 
     assert pieces
     assert await answer("¿Es gratis el wifi de la oficina de Londres, por favor?", given)
+    assert await answer("What are the payment terms of Siemens, please?", table) == ""
 
 
 async def test_a_sentence_that_asks_is_no_answer() -> None:
