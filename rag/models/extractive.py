@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _UNDER_HEADING = 0.6  # what a term is worth that stands in the heading above the sentence
 _UNDER_TITLE = 0.3
+_THE_SAME = 0.9  # of the question in a heading: what stands below answers it, in whatever words
 _RANK = 0.1  # what each rank of the passage costs
 _PASSAGE = 0.3  # what the whole passage's coverage adds
 _RELATIVE = 0.6  # further sentences score at least this much of the best one
@@ -69,6 +70,7 @@ class _Scored:
     passage: float
     score: float = 0.0
     cosine: float = 0.0
+    same: bool = False  # whether a heading above it asks the same
     about: str = ""  # the weightiest term of the question in what it stands under
 
     def speaks_of(self, term: str) -> bool:
@@ -168,7 +170,7 @@ def _adds(further: _Scored, first: _Scored) -> bool:
     """Whether it is worth a place beside the first. Under another heading it must speak of what the first one's names; of another
     passage it must be nearly as good.
     """
-    if further.sentence.points_elsewhere or (first.about and not further.speaks_of(first.about)):
+    if further.sentence.points_elsewhere or first.same > further.same or (first.about and not further.speaks_of(first.about)):
         return False
     return further.sentence.n == first.sentence.n or further.score >= _ANOTHER * first.score
 
@@ -252,10 +254,11 @@ def _worth(prompt: Prompt, language: str) -> dict[str, float]:
 
 def _score(asked: _Asked, sentence: Sentence, said: frozenset[str]) -> _Scored:
     own = asked.share(sentence.terms)
-    with_headings = asked.share(sentence.terms, sentence.heading_terms, sentence.title_terms)
+    same = asked.share(sentence.heading_terms) >= _THE_SAME
+    with_headings = 1.0 if same else asked.share(sentence.terms, sentence.heading_terms, sentence.title_terms)
     passage = asked.share(said)
     score = with_headings + _PASSAGE * passage - _RANK * sentence.rank - _flaw(sentence)
-    return _Scored(sentence, own, with_headings, passage, score, about=asked.about(sentence.heading_terms))
+    return _Scored(sentence, own, with_headings, passage, score, same=same, about=asked.about(sentence.heading_terms))
 
 
 def _flaw(sentence: Sentence) -> float:

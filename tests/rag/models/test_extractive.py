@@ -348,6 +348,15 @@ async def test_a_follow_up_is_held_to_its_own_names_and_a_name_in_another_langua
     assert await answer("What are the payment terms of Siemens, please?", table) == ""
 
 
+async def test_below_a_heading_that_asks_the_same_stands_the_answer_in_whatever_words() -> None:
+    given = excerpts(
+        "# How long a question may be\n\nAt most 4,000 characters. More is refused.\n\n"
+        "# Traces\n\nA trace shows the question and how long each step took."
+    )
+
+    assert await answer("How long may a question be?", given) == "At most 4,000 characters [1]. More is refused [1]."
+
+
 async def test_a_sentence_that_asks_is_no_answer() -> None:
     given = excerpts("What is the capital of a state called? The capital of a state is called Solvig.")
 
