@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import weakref
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,7 +65,14 @@ class Pieces:
         weakref.finalize(self, os.close, handle)
         if size <= READ_AHEAD and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_WILLNEED)
-        self.read = lambda first, after: os.pread(handle, after - first, first)
+        self.read = partial(_read, handle)
+
+
+def _read(handle: int, first: int, after: int) -> bytes:
+    found = os.pread(handle, after - first, first)
+    if len(found) < after - first:
+        raise OSError(errno.EIO, "a file has become shorter since it was opened")
+    return found
 
 
 def force(path: Path) -> None:

@@ -65,18 +65,20 @@ class LocalIndex:
         if (found := await self.searcher.beside(base, search, work)) is not None:
             return found
         if (reader := self._current(base)) and reader.generation.size <= self._at_once:
-            return worked(reader, base, search, work)
+            return guarded(base, partial(worked, reader, base, search, work))
         return await self._read(base, lambda reader: worked(reader, base, search, work), None)
 
     async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
-        """Read at once: it takes less time than the way to a thread, and touches mapped memory alone."""
-        if (reader := self._current(base)) and (found := reader.generation.passages.named(ids)) is not None:
-            return found
+        """Read at once: it takes less time than the way to a thread, and the system has most of it in memory."""
+        if reader := self._current(base):
+            found = guarded(base, partial(reader.generation.passages.named, ids))
+            if found is not None:
+                return found
         return await self._run(base, partial(self._shelf(base).passages, ids))
 
     async def neighbours(self, base: str, stretches: Sequence[Stretch]) -> list[list[Passage]]:
         if reader := self._current(base):
-            return _between(reader, stretches)
+            return guarded(base, partial(_between, reader, stretches))
         return await self._read(base, lambda reader: _between(reader, stretches), [[] for _ in stretches])
 
     async def signature(self, base: str) -> Signature | None:

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import json
+import os
 import random
 import shutil
 import sqlite3
@@ -17,8 +18,9 @@ import pytest
 import pytest_asyncio
 
 from rag.errors import IndexMismatch, StoreUnavailable
+from rag.leading import Leading
 from rag.types import Candidate, Indexed, Search, Stretch
-from storage import dense_list, generations, lexical_list, local_writer, sign_list
+from storage import arrays, dense_list, generations, lexical_list, local_writer, sign_list
 from storage.index_folder import IndexFolder, safe_name, store_errors
 from storage.lexical_list import K1, B
 from storage.local_index import LocalIndex
@@ -394,6 +396,23 @@ async def test_lost_rows_are_an_error_with_the_mending_command(folder: Path) -> 
     async with LocalIndex(folder) as index:
         with pytest.raises(StoreUnavailable, match="footnote index --rebuild"):
             await index.passages(BASE, ["d01#0"])
+
+
+@pytest.mark.skipif(not hasattr(os, "pread"), reason="every file is mapped here")
+async def test_text_that_cannot_be_read_any_more_is_an_error_in_words(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "SMALL", 0)
+    async with LocalIndex(folder) as index:
+        (first, *_) = await index.passages(BASE, ["d01#0"])
+        assert first.id == "d01#0"
+        (text,) = (folder / BASE).glob("*/*/passages.txt")
+        os.truncate(text, 10)
+
+        with pytest.raises(StoreUnavailable, match="cannot be read or written"):
+            await index.passages(BASE, ["d02#0"])
+        with pytest.raises(StoreUnavailable, match="cannot be read or written"):
+            await index.neighbours(BASE, [Stretch("d02", 0, 9)])
+        with pytest.raises(StoreUnavailable, match="cannot be read or written"):
+            await index.beside(BASE, ALL, Leading(BASE, [], foreign=False, alpha=0.6, coverage=0.4, needed=8, blind=False))
 
 
 async def test_a_lost_pointer_is_made_again_by_the_next_run(folder: Path) -> None:
