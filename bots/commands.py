@@ -25,7 +25,10 @@ class Known:
 async def sources_of(index: PassageIndex, catalog: Catalog, base: str) -> Known:
     entries = (await catalog.entries(base, await index.live(base))).values()
     indexed = [entry for entry in entries if entry.passages]
-    problems = tuple(Problem(entry.document, entry.error) for entry in entries if entry.error)
+    problems = [Problem(entry.document, entry.error) for entry in entries if entry.error]
+    run = await catalog.progress(base)
+    read = {entry.document for entry in entries}
+    problems += [problem for problem in run.problems if problem.document not in read] if run else []  # what is no document at all
     newest = max((entry.indexed_at for entry in indexed if entry.indexed_at), default=None)
     headline = f"{base}: {counted(len(indexed), 'document')}, {counted(await index.size(base), 'passage')}"
     if newest:
@@ -35,7 +38,7 @@ async def sources_of(index: PassageIndex, catalog: Catalog, base: str) -> Known:
     return Known(
         f"{headline}." if indexed or problems else f"{base}: nothing indexed yet. Run: footnote index PATH",
         tuple(indexed),
-        problems,
+        tuple(problems),
     )
 
 
@@ -52,7 +55,7 @@ def summary(progress: Progress) -> str:
         if count
     ]
     what = ", ".join(changes) if changes else "nothing changed"
-    held = f"{counted(progress.done, 'document')}, {counted(progress.passages, 'passage')}"
+    held = f"{counted(progress.done - progress.unread, 'document')}, {counted(progress.passages, 'passage')}"
     return f"{progress.base}: {what}; {held}; {progress.embedded} embedded in {progress.seconds:.1f} s."
 
 

@@ -74,8 +74,10 @@ async def measure(settings: Settings, exam: Exam) -> Report:
 def lines_of(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Unreadable(str(path), f"it cannot be read ({error})") from error
+    except OSError as error:
+        raise Unreadable(str(path), f"it cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise Unreadable(str(path), "it cannot be read (it is not UTF-8)") from error
 
 
 def apart(settings: Settings, home: Path) -> Settings:

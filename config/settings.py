@@ -160,7 +160,7 @@ def load(**given: Any) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as error:
-        raise BadSetting("\n".join(explain(problem) for problem in error.errors())) from error
+        raise BadSetting("\n".join(explain(problem) for problem in telling(error.errors()))) from error
     except SettingsError as error:
         raise BadSetting(unreadable(str(error))) from error
     except ValueError as error:
@@ -183,8 +183,22 @@ def unreadable(message: str) -> str:
     return f"{name} is not valid JSON. Write {named[1]} into footnote.toml, or a single key as {name}__KEY."
 
 
+def telling(problems: Sequence[Any]) -> list[Any]:
+    """Without those of the other forms that a value may have, where it has the form in which something more is wrong."""
+    places = [place_of(problem) for problem in problems]
+    return [
+        problem
+        for problem, place in zip(problems, places, strict=True)
+        if not any(len(other) > len(place) and other[: len(place)] == place for other in places)
+    ]
+
+
+def place_of(problem: Any) -> list[str]:
+    return [str(part) for part in problem["loc"] if str(part) not in {"SourceTable", "str"}]
+
+
 def explain(problem: Any) -> str:
-    path = [str(part) for part in problem["loc"] if str(part) not in {"SourceTable", "str"}]
+    path = place_of(problem)
     is_variable = bool(path) and path[0] in aliases()
     name = path[0] if is_variable else f"{'.'.join(path)} (FOOTNOTE_{'__'.join(path).upper()})"
     if problem["type"] == "extra_forbidden":
@@ -194,7 +208,8 @@ def explain(problem: Any) -> str:
     if problem["type"] == "tuple_type" and isinstance(problem["input"], dict):
         return f"{name} is a list: write it as JSON in that one variable, or into footnote.toml."
     shown = "" if is_variable else f" is {problem['input']!r}"
-    return f"{name}{shown}: {problem['msg'][0].lower()}{problem['msg'][1:]}."
+    told = problem["msg"].removeprefix("Value error, ")
+    return f"{name}{shown}: {told[0].lower()}{told[1:]}."
 
 
 def aliases() -> set[str]:

@@ -13,7 +13,7 @@ from rag.planning import Plan, lost, make_plan, offers, refuse_losses
 from rag.tallying import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from rag.ports import Catalog, DocumentSource, Embedder, IndexWriter, OnProgress, PassageIndex
     from rag.types import Document, Passage, Progress, Signature
@@ -29,10 +29,11 @@ class IndexSettings:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a run would do, and why it would refuse to."""
+    """What a run would do, and why it would refuse to. `unread` is what it tries again as it was, and why it could not be read."""
 
     plan: Plan
     refusal: str = ""
+    unread: Mapping[str, str] = field(default_factory=dict)
 
 
 class Indexer:
@@ -93,11 +94,13 @@ class Indexer:
         entries = {} if anew else live
         offered, problems = await offers(self._sources)
         plan = make_plan(offered, problems, entries, {document: entry.passages for document, entry in entries.items()})
+        same = {offer.listing.id: offer.listing.stamp for offer in plan.to_read}
+        unread = {name: entry.error for name, entry in entries.items() if entry.error and same.get(name) == entry.stamp}
         try:
             refuse_losses(self._base, plan, live, self._settings.max_removed)
         except TooManyRemovals as refusal:
-            return Preview(plan, "" if allow_removals else str(refusal))
-        return Preview(plan)
+            return Preview(plan, "" if allow_removals else str(refusal), unread)
+        return Preview(plan, unread=unread)
 
     async def _follow_up(self, tally: Tally) -> None:
         if self._after and (tally.now.added or tally.now.changed or tally.now.removed):

@@ -165,7 +165,11 @@ class Intake:
         for prepared, _ in group:
             if prepared.entry.error:
                 self._tally.problem(Problem(prepared.entry.document, prepared.entry.error))
-        self._tally.add(done=len(group), passages=sum(len(passages) for _, passages in group))
+        self._tally.add(
+            done=len(group),
+            passages=sum(len(passages) for _, passages in group),
+            unread=sum(not prepared.entry.passages for prepared, _ in group),
+        )
         await self._tally.tell()
 
 

@@ -34,7 +34,10 @@ class Tally:
         for problem in plan.problems:
             self.problem(problem)
         self.now = replace(self.now, state="indexing", found=unchanged + len(plan.to_read), done=unchanged, unchanged=unchanged)
-        self.add(passages=sum(entry.passages for entry in plan.unchanged))
+        self.add(
+            passages=sum(entry.passages for entry in plan.unchanged),
+            unread=sum(not entry.passages for entry in plan.unchanged),
+        )
         await self.tell(at_once=True)
 
     def add(self, **counts: int) -> None:

@@ -446,7 +446,8 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """An indexing run, counted. `found` is None while the sources are still being listed.
+    """An indexing run, counted. `found` is None while the sources are still being listed; of what is done, nothing stands in the
+    index of the `unread` ones.
 
     `joined` says that another process runs it, or another task, and we only watch. `remark` is what went wrong beside the run:
     the index is good all the same.
@@ -468,3 +469,4 @@ class Progress:
     error: str = ""
     remark: str = ""
     joined: bool = False
+    unread: int = 0

@@ -51,7 +51,7 @@ def to_steps(trace: dict[str, Any]) -> tuple[Step, ...]:
     return tuple(Step(step["name"], step["started"], step["seconds"], step["notes"], step["error"]) for step in trace["steps"])
 
 
-_COUNTS = ("found", "done", "added", "changed", "unchanged", "removed", "passages", "embedded", "seconds")
+_COUNTS = ("found", "done", "added", "changed", "unchanged", "removed", "passages", "embedded", "unread", "seconds")
 
 
 def from_progress(progress: Progress) -> dict[str, object]:
@@ -63,5 +63,5 @@ def from_progress(progress: Progress) -> dict[str, object]:
 
 def to_progress(base: str, run: str, state: Any, error: str, value: dict[str, Any]) -> Progress:
     problems = tuple(Problem(problem["document"], problem["reason"]) for problem in value["problems"])
-    counts = {name: value[name] for name in _COUNTS}
+    counts = {name: value.get(name, 0) for name in _COUNTS}
     return Progress(base=base, run=run, state=state, problems=problems, error=error, remark=value.get("remark", ""), **counts)

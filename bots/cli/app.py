@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.segment import Segment
 
 from bots.terminal.wording import visible
-from rag.errors import FootnoteError
+from rag.errors import FootnoteError, RunCancelled
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -60,6 +60,14 @@ def with_options(
 def plain() -> bool:
     """Whether what we print is read by a program: then no colours, no bars."""
     return not sys.stdout.isatty()
+
+
+class Interrupted(RunCancelled):
+    """By whoever sits at the terminal, or by the system; what it says is shown, and the status tells who."""
+
+    def __init__(self, sentence: str, number: int) -> None:
+        super().__init__(sentence)
+        self.status = 128 + number
 
 
 class SafeConsole(Console):
@@ -129,7 +137,7 @@ def main() -> None:
             sys.stdout.flush()
     except FootnoteError as error:
         say_error(error)
-        raise SystemExit(1) from None
+        raise SystemExit(error.status if isinstance(error, Interrupted) else 1) from None
     except BrokenPipeError:
         # the reader of our output is gone: nothing is left to say, and the interpreter shall not try to at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

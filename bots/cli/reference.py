@@ -51,7 +51,7 @@ COMMANDS = """\
 
 ## Exit status, pipes and Ctrl-C
 
-Exit status: 0 done, 1 it could not (one line says why), 2 wrong use, 130 interrupted. `ask` and `chat` also read questions from a pipe, one a line, and print
+Exit status: 0 done, 1 it could not (one line says why), 2 wrong use, 130 interrupted (143 by SIGTERM). `ask` and `chat` also read questions from a pipe, one a line, and print
 plain text there. Ctrl-C ends any command at once and leaves everything consistent: an indexing run that was interrupted is finished by the next one.
 
 ## What `ask --json` prints

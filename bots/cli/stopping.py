@@ -6,7 +6,7 @@ import asyncio
 import signal
 from typing import TYPE_CHECKING, Self
 
-from rag.errors import RunCancelled
+from bots.cli.app import Interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,13 +17,13 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stoppable:
-    """Around a run that hands its progress to `watch`. Raises RunCancelled once it was stopped."""
+    """Around a run that hands its progress to `watch`. Raises Interrupted once it was stopped."""
 
     def __init__(self, base: str, show: Callable[[Progress], None]) -> None:
         self._base = base
         self._show = show
         self._now: Progress | None = None
-        self._told = False
+        self._told = 0  # the signal's number
 
     def watch(self, now: Progress) -> None:
         self._now = now
@@ -32,7 +32,7 @@ class Stoppable:
     def __enter__(self) -> Self:
         self._task = asyncio.current_task()
         for number in _SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(number, self._stop)
+            asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -40,11 +40,11 @@ class Stoppable:
             asyncio.get_running_loop().remove_signal_handler(number)
         if kind is asyncio.CancelledError and self._told and self._task is not None:
             self._task.uncancel()
-            raise RunCancelled(self._said()) from None
+            raise Interrupted(self._said(), self._told) from None
 
-    def _stop(self) -> None:
+    def _stop(self, number: int) -> None:
         if self._task is not None and not self._told:
-            self._told = True
+            self._told = number
             self._task.cancel()
 
     def _said(self) -> str:

@@ -170,7 +170,8 @@ def say_when_joined() -> Callable[[Progress], None]:
 def print_preview(name: str, preview: Preview) -> None:
     out, plan = console(), preview.plan
     for offer in plan.to_read:
-        out.print(f"read    {offer.listing.id}")
+        known = preview.unread.get(offer.listing.id, "")
+        out.print(f"retry   {offer.listing.id}: {known}" if known else f"read    {offer.listing.id}")
     for document in plan.vanished:
         out.print(f"remove  {document}")
     for problem in plan.problems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -173,8 +174,26 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_indexed(empty: Terminal) -
 
     assert said.status == 0
     assert said.err.startswith("not indexed: handbook/broken.pdf: ")
-    assert said.out.startswith("default: 2 added, 1 could not be read; ")
+    assert said.out.startswith("default: 2 added, 1 could not be read; 2 documents, 2 passages; ")
     assert "not indexed: handbook/broken.pdf: " in empty.run("sources", "--documents").out
+
+
+def test_the_counts_of_a_run_are_those_of_the_sources_and_what_is_tried_again_is_told_so(empty: Terminal) -> None:
+    write(empty.folder, "", 2)
+    (empty.folder / "handbook" / "broken.md").touch()
+    (empty.folder / "handbook" / "led-out.md").symlink_to("/etc/hostname")
+
+    said = [empty.run("index", "handbook").out, empty.run("index").out]
+    told = empty.run("sources").out
+    preview = empty.run("index", "--dry-run").out.splitlines()
+
+    assert [re.findall(r"\d+ could not be read|\d documents", line) for line in said] == [
+        ["2 could not be read", "2 documents"]
+    ] * 2
+    assert re.findall(r"\d+ could not be read|\d documents", told) == ["2 documents", "2 could not be read"]
+    assert sorted(re.findall(r"not indexed: handbook/([\w-]+)", told)) == ["broken", "led-out"]
+    assert preview[0] == "retry   handbook/broken.md: it is empty"
+    assert preview[1].startswith("cannot  handbook/led-out.md: it is a link that leads out of ")
 
 
 def write(folder: Path, settings: str, pages: int) -> None:
@@ -188,6 +207,21 @@ def write(folder: Path, settings: str, pages: int) -> None:
 
 
 OBEYED = "\x1b[31mred\x1b]0;owned\x07\x9b2J"
+
+
+@pytest.mark.parametrize("command", ["eval", "calibrate"])
+def test_labelled_questions_that_are_not_there_are_named(empty: Terminal, command: str) -> None:
+    said = one_sentence(empty.run(command, "nosuch"))
+
+    assert re.fullmatch(r"nosuch(/corpus\.jsonl)?: it cannot be read \(No such file or directory\)", said)
+
+
+def test_a_wrong_link_is_told_in_one_sentence(empty: Terminal) -> None:
+    write(empty.folder, '[bases.a]\nsources = [{path = "handbook", link = "https://h.example/{pfad}"}]', 1)
+
+    said = one_sentence(empty.run("index"))
+
+    assert said.endswith("is 'https://h.example/{pfad}': {pfad} is not known in a link; {path} and {line} are.")
 
 
 def test_nothing_that_a_terminal_obeys_comes_out_of_names_titles_and_reasons(empty: Terminal) -> None:
