@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import marshal
+import math
 import os
 import time
 from collections import deque
@@ -36,7 +37,9 @@ log = getLogger(__name__)
 MANY = 20  # searches in a quarter of a second, for several who ask: then the process is worth its memory
 IDLE_SECONDS = 60.0
 _WINDOW = 0.25  # seconds
-_KEPT_WINDOW = 1.0  # where the process is there already: on a busy machine many who ask are not many searches a second
+_FEWER = 4  # times fewer are enough for a process that is there already,
+_KEPT_WINDOW = 0.5  # in this time: on a busy machine many who ask are not many searches a second
+_EACH = 4  # searches of one who asks count at most, on the average
 _AHEAD = 64  # given to the process at once, so that it never waits for this one
 _TARGET = "storage.searcher:worker"
 _SECONDS = 30.0  # for one search, however large the base
@@ -48,12 +51,11 @@ class Searcher:
 
     def __init__(self, root: Path, many: int = MANY) -> None:
         self._root = str(root.absolute())
-        self._lately: deque[tuple[float, int]] = deque(maxlen=max(1, many))
-        self._several = many // 4
+        self._many, self._few = max(1, many), max(1, many // _FEWER)
+        self._lately: deque[tuple[float, int]] = deque(maxlen=self._many)
         self._askers = 0  # so far; one who asks again after another counts again
         self._last: Callable[[], asyncio.Task[Any] | None] = _nobody
         self._workers = Workers(_TARGET, processes=1, niceness=0, ahead=_AHEAD, retries=0, idle_seconds=IDLE_SECONDS)
-        self._under_way = 0
         self._starting: asyncio.Task[None] | None = None
         self._not_before = 0.0
         self._alone = _cores() < 2  # noqa: PLR2004 - nothing would be done side by side
@@ -82,7 +84,6 @@ class Searcher:
         return None if found is None else work.unpacked(found)
 
     async def _done(self, base: str, search: Search, order: tuple[str, Any] | None) -> Any:
-        self._under_way += 1
         try:
             found = await self._workers.call(self._asked(base, search, order), seconds=_SECONDS)
         except WorkFailed:  # what is wrong with it is said by whoever does it now
@@ -90,8 +91,6 @@ class Searcher:
         except WorkerDied as death:
             log.warning("the process that searches %s", death)
             return None
-        finally:
-            self._under_way -= 1
         return marshal.loads(found)  # noqa: S302 - from a process of ours
 
     def _is_called_for(self) -> bool:
@@ -101,9 +100,9 @@ class Searcher:
             self._last = ref(asking)
             self._askers += 1
         lately.append((now, self._askers))
-        since, askers = lately[0]
-        many = len(lately) == lately.maxlen and now - since <= (_WINDOW if self.pid is None else _KEPT_WINDOW)
-        if self._alone or not many or self._askers - askers < self._several:
+        many, window = (self._many, _WINDOW) if self.pid is None else (self._few, _KEPT_WINDOW)
+        since, askers = lately[-many] if len(lately) >= many else (-math.inf, 0)
+        if self._alone or now - since > window or self._askers - askers < many // _EACH:
             return False
         if self._starting is None or (self._starting.done() and self.pid is None and now >= self._not_before):
             self._starting = asyncio.create_task(self._start())
