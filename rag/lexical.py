@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from operator import add
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import Stemmer
 
@@ -20,7 +20,7 @@ from rag.letters import DENSE, HAN_KANA, HANGUL, IS_DENSE, MARKS, SPACELESS, fol
 from rag.stopwords import STOP_PHRASES, STOPWORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = [
     "SIGNATURE",
@@ -36,6 +36,7 @@ __all__ = [
     "words",
 ]
 
+T = TypeVar("T")
 SIGNATURE: Final = "words+stems+pairs/1"
 
 _STEMMERS: Final = {
@@ -97,7 +98,7 @@ def question_words(text: str, languages: Sequence[str]) -> list[tuple[str, ...]]
 @lru_cache(maxsize=64)  # a follow-up is searched for with what was asked before it
 def _question_words(text: str, languages: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     tokens, language = _searched(text, languages)
-    return tuple(dict.fromkeys(forms for token in tokens for forms in _forms(token, language)))
+    return tuple(dict.fromkeys(chain.from_iterable(map(_forms(language).__getitem__, tokens))))
 
 
 def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:
@@ -141,37 +142,17 @@ def _terms(tokens: Iterable[str], language: str) -> Iterable[str]:
     return chain.from_iterable(map(_known(language).__getitem__, tokens))
 
 
-class _Known(dict[str, tuple[str, ...]]):
-    """The terms of the tokens met so far, so that Python is not called for each: texts say the same words again and again."""
+class _Met(dict[str, T]):
+    """What is made of the tokens met so far, so that Python is not called for each: texts say the same words again and again."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, make: Callable[[str, str], T], language: str) -> None:
         super().__init__()
+        self._make = make
         self._language = language
 
-    def __missing__(self, token: str) -> tuple[str, ...]:
-        if IS_DENSE[token[0]]:
-            return _pairs(token)  # whole sentences, seldom met again
-        if len(self) >= _MOST_KNOWN:
-            self.clear()
-        self[token] = found = tuple(dict.fromkeys(chain.from_iterable(_forms_of_word(token, self._language))))
-        return found
-
-
-@lru_cache(maxsize=8)
-def _known(language: str) -> _Known:
-    return _Known(language)
-
-
-class _Telling(dict[str, tuple[str, ...]]):
-    """The words of the tokens met so far, as they stand; none of a token that tells nothing in this language."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._language = language
-
-    def __missing__(self, token: str) -> tuple[str, ...]:
-        found = tuple(_terms(_without_stops((token,), self._language), ""))
-        if not IS_DENSE[token[0]]:
+    def __missing__(self, token: str) -> T:
+        found = self._make(token, self._language)
+        if not IS_DENSE[token[0]]:  # else whole sentences, seldom met again
             if len(self) >= _MOST_KNOWN:
                 self.clear()
             self[token] = found
@@ -179,8 +160,33 @@ class _Telling(dict[str, tuple[str, ...]]):
 
 
 @lru_cache(maxsize=8)
-def _telling(language: str) -> _Telling:
-    return _Telling(language)
+def _known(language: str) -> _Met[tuple[str, ...]]:
+    """The terms of each token."""
+    return _Met(_terms_of, language)
+
+
+@lru_cache(maxsize=8)
+def _forms(language: str) -> _Met[tuple[tuple[str, ...], ...]]:
+    """The same by the word that they stand for."""
+    return _Met(_forms_of, language)
+
+
+@lru_cache(maxsize=8)
+def _telling(language: str) -> _Met[tuple[str, ...]]:
+    """The words of each token as they stand; none of one that tells nothing in this language."""
+    return _Met(_told_by, language)
+
+
+def _terms_of(token: str, language: str) -> tuple[str, ...]:
+    return _pairs(token) if IS_DENSE[token[0]] else tuple(dict.fromkeys(chain.from_iterable(_forms_of_word(token, language))))
+
+
+def _forms_of(token: str, language: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(zip(_pairs(token))) if IS_DENSE[token[0]] else _forms_of_word(token, language)
+
+
+def _told_by(token: str, language: str) -> tuple[str, ...]:
+    return tuple(_terms(_without_stops((token,), language), ""))
 
 
 def _pairs(run: str) -> tuple[str, ...]:
@@ -197,10 +203,6 @@ def _clusters(run: str) -> list[str]:
         else:
             clusters.append(character)
     return clusters
-
-
-def _forms(token: str, language: str) -> Iterable[tuple[str, ...]]:
-    return zip(_pairs(token)) if IS_DENSE[token[0]] else _forms_of_word(token, language)
 
 
 def _forms_of_word(token: str, language: str) -> tuple[tuple[str, ...], ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
@@ -13,6 +15,7 @@ from rag.worker_side import DONE, HEADER, frame
 
 # The child finds modules where the parent does, however that one was started, and imports nothing else of the product.
 _BOOT = "import sys; sys.path[:] = sys.argv[3:]; from rag.worker_side import main; main()"
+_ROOM = 1 << 20  # bytes of answers that were not read yet
 _TAIL = 2_000  # bytes of standard error kept, to say why a process ended
 
 
@@ -27,8 +30,9 @@ class WorkFailed(Exception):
 class Worker:
     """Answers come in the order of the requests. `receive` alone notices that the process has ended."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, answers: asyncio.StreamReader) -> None:
         self._process = process
+        self._answers = answers
         self._errors: deque[bytes] = deque()
         self._listening = asyncio.create_task(self._listen())
         self._ending = ""
@@ -37,9 +41,14 @@ class Worker:
     async def spawn(cls, target: str, niceness: int, *, bare: bool = False) -> Worker:
         arguments = ("-c", _BOOT, target, str(niceness), *sys.path)
         environment: dict[str, str] | None = {} if bare else None
-        return cls(
-            await asyncio.create_subprocess_exec(sys.executable, *arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
-        )
+        answers, theirs = await _wide_pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, *arguments, stdin=PIPE, stdout=theirs, stderr=PIPE, env=environment
+            )
+        finally:
+            os.close(theirs)
+        return cls(process, answers)
 
     @property
     def pid(self) -> int:
@@ -51,10 +60,9 @@ class Worker:
 
     async def receive(self) -> bytes:
         """The next answer. Raises WorkFailed, and WorkerDied once the process has ended."""
-        assert self._process.stdout is not None  # noqa: S101 - it was asked for
         try:
-            status, size = HEADER.unpack(await self._process.stdout.readexactly(HEADER.size))
-            body = await self._process.stdout.readexactly(size)
+            status, size = HEADER.unpack(await self._answers.readexactly(HEADER.size))
+            body = await self._answers.readexactly(size)
         except (asyncio.IncompleteReadError, ConnectionError):
             raise WorkerDied(await self._reason()) from None
         if status == DONE:
@@ -91,6 +99,20 @@ class Worker:
         how = f"was killed by {_signal_name(-status)}" if status < 0 else f"ended with status {status}"
         last = b"".join(self._errors).decode("utf-8", "replace").strip().splitlines()
         return f"{how} ({last[-1]})" if last else how
+
+
+async def _wide_pipe() -> tuple[asyncio.StreamReader, int]:
+    """A pipe to read from, and its other end. Many answers find room in it: a process that has to wait until one of them is
+    read, on a busy machine, waits for its turn again each time.
+    """
+    ours, theirs = os.pipe()
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with suppress(OSError):  # there may be too many of them already
+            fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, _ROOM)
+    reader = asyncio.StreamReader(limit=_ROOM)
+    file = os.fdopen(ours, "rb", 0)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
+    return reader, theirs
 
 
 def _signal_name(number: int) -> str:
