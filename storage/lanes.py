@@ -55,6 +55,11 @@ class Lane:
         self._jobs.put(Job(work, done, single))
         return done
 
+    def take(self, jobs: Sequence[Job]) -> None:
+        """What was to be done elsewhere."""
+        for job in jobs:
+            self._jobs.put(job)
+
     async def close(self) -> None:
         """What waits is done before."""
         threads, self._threads = self._threads, []
@@ -92,10 +97,10 @@ def _deliver(outcomes: Outcomes) -> None:
     for loop in {job.done.get_loop() for job, _ in outcomes}:
         mine = [(job.done, found) for job, found in outcomes if job.done.get_loop() is loop]
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(_settle, mine)
+            loop.call_soon_threadsafe(settle, mine)
 
 
-def _settle(outcomes: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
+def settle(outcomes: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
     for done, found in outcomes:
         if done.done():
             continue

@@ -22,7 +22,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from rag.errors import BadSetting
-from storage.lanes import Lane, outcome
+from storage.lanes import Job, Lane, outcome, settle
 from storage.statements import driver
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import URL, Connection
 
-    from storage.lanes import Job, Outcomes
+    from storage.lanes import Outcomes
 
 T = TypeVar("T")
 
@@ -59,6 +59,8 @@ class SqliteEngine:
         self._connections: list[Connection] = []
         self._near: Connection | None = None  # of the event loop's thread, which never waits
         self._written = 0  # there
+        self._wrote: asyncio.Task[Any] | None = None  # who did there in this round of the event loop
+        self._round: list[Job] = []  # what others want to write there in this round
         self._tidying: asyncio.Future[None] | None = None
 
     async def open(self) -> None:
@@ -84,15 +86,38 @@ class SqliteEngine:
         return await self._reads.ask(work)
 
     async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:
-        if single and self._near is not None:
-            with suppress(sqlite3.OperationalError, OperationalError):  # where another writes, a thread waits; what else, it says
-                with _transaction(self._near):
-                    found = work(self._near)
-                self._written += 1
-                if self._written % _CHECKPOINT_AFTER == 0:
-                    self._tidying = self._reads.begin(_emptied)
-                return found
-        return await self._writes.ask(work, single=single)
+        if not single or self._near is None:
+            return await self._writes.ask(work, single=single)
+        if (wrote := self._wrote) is not None and wrote is not asyncio.current_task():
+            done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+            self._round.append(Job(work, done, single=True))
+            return await done
+        with suppress(sqlite3.OperationalError, OperationalError):  # where another writes, a thread waits; what else, it says
+            with _transaction(self._near):
+                found = work(self._near)
+            self._count(1)
+            if wrote is None:
+                self._wrote = asyncio.current_task()
+                asyncio.get_running_loop().call_soon(self._end_round)
+            return found
+        return await self._writes.ask(work, single=True)
+
+    def _end_round(self) -> None:
+        """What several wrote within one round of the event loop is committed together: they share most of the pages."""
+        jobs, self._round, self._wrote = [job for job in self._round if not job.done.cancelled()], [], None
+        if not jobs:
+            return
+        found = _commit(self._near, jobs) if self._near is not None else []
+        if found and not all(isinstance(each, (sqlite3.OperationalError, OperationalError)) for _, each in found):
+            self._count(len(jobs))
+            settle([(job.done, each) for job, each in found])
+        else:
+            self._writes.take(jobs)
+
+    def _count(self, more: int) -> None:
+        before, self._written = self._written, self._written + more
+        if before // _CHECKPOINT_AFTER < self._written // _CHECKPOINT_AFTER:
+            self._tidying = self._reads.begin(_emptied)
 
     async def migrate(self, work: Callable[[Connection], None]) -> None:
         await asyncio.to_thread(self._migrate, work)
@@ -105,6 +130,7 @@ class SqliteEngine:
                 work(connection)
 
     async def close(self) -> None:
+        self._end_round()
         self._near = None
         if self._tidying:
             await self._tidying

@@ -16,6 +16,8 @@ from rag.errors import BadSetting, StoreError, StoreUnavailable
 from storage.columns import database_clock, new_id
 from storage.database import Database, parse
 from storage.schema import metadata
+from storage.sqlite import SqliteEngine
+from storage.statements import driver
 from tests.databases import free_port
 
 if TYPE_CHECKING:
@@ -128,6 +130,37 @@ async def test_the_log_does_not_grow_while_people_ask_without_a_pause(tmp_path: 
 
     assert kept == 600
     assert log < 1_000 * 4096
+
+
+async def test_what_several_write_in_one_round_of_the_loop_is_committed_together_or_by_who_waits(tmp_path: Path) -> None:
+    """In the second round another process has the file when they would be."""
+    threads = []
+
+    def insert(key: str, connection: Connection) -> None:
+        threads.append((key[0], threading.current_thread() is threading.main_thread()))
+        connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": key})
+
+    async def lock(other: sqlite3.Connection) -> None:
+        other.execute("BEGIN IMMEDIATE")
+
+    async with Database(f"sqlite:///{tmp_path}/f.db") as database:
+        with closing(sqlite3.connect(tmp_path / "f.db", isolation_level=None)) as other:
+            said: list[str] = []
+            assert isinstance(database._engine, SqliteEngine)
+            driver(database._engine._connections[1]).set_trace_callback(said.append)
+            await asyncio.gather(*(database.write(partial(insert, f"a{n}"), single=True) for n in range(5)))
+            assert said.count("COMMIT") == 2
+            first, second = (asyncio.create_task(database.write(partial(insert, key), single=True)) for key in "bc")
+            await asyncio.create_task(lock(other))
+            await asyncio.sleep(0.05)
+            assert first.done()
+            assert not second.done()
+            other.execute("COMMIT")
+            await second
+        kept = await _count(database, metadata.tables["remembered"])
+
+    assert kept == 7
+    assert threads == [("a", True)] * 5 + [("b", True), ("c", False)]
 
 
 async def test_where_sqlite_gives_up_the_transaction_nothing_of_it_is_said_to_be_kept(tmp_path: Path) -> None:
