@@ -10,6 +10,7 @@ from rag.sentences import sentence_spans
 from rag.sentinel import answer_of, draft_of
 from rag.strategies import Calls, Outcome, Task, map_reduce, refine, size_of, stuff, stuff_prompt
 from rag.types import Cited, Excerpt, Sampling, Usage
+from rag.within import begins_under
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,8 +127,13 @@ def without_the_last_sentence(text: str) -> str:
 
 def excerpts_of(matches: Sequence[Match]) -> tuple[Excerpt, ...]:
     """The passages as a writer sees them, numbered from 1, each under its title and headings."""
-    passages = [match.passage for match in matches]
-    return tuple([Excerpt(n, _title(each), each.text, each) for n, each in enumerate(passages, start=1)])
+    return tuple([_excerpt(n, match) for n, match in enumerate(matches, start=1)])
+
+
+def _excerpt(n: int, match: Match) -> Excerpt:
+    """What was joined begins where its first part does, though it is about the best one's section."""
+    passage, first = match.passage, match.parts[0] if match.parts else match.passage
+    return Excerpt(n, _title(passage), passage.text, passage, begins_under(first))
 
 
 def _title(passage: Passage) -> str:

@@ -347,12 +347,13 @@ class Sampling:
 
 
 class Excerpt(NamedTuple):
-    """A passage as a writer sees it: the number it is cited by, its title and its text."""
+    """A passage as a writer sees it: the number it is cited by, its title and its text, which begins under `headings`."""
 
     n: int
     title: str
     text: str
     passage: Passage | None = None
+    headings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,12 @@ def lines_of(passage: Passage) -> Lines | None:
     return Lines(*first) if isinstance(first[0], str) else None
 
 
+def begins_under(passage: Passage) -> tuple[str, ...]:
+    """The headings above its first line: another section's, where it is about one that begins further on."""
+    begins = begins_in(passage)
+    return begins[0].headings if begins and begins[0].start == 0 else passage.headings
+
+
 def standing_at(passage: Passage, said: str) -> Passage:
     """The passage with the place in it that a sentence rests on: where the sentence stands, else where most of its words do."""
     if not passage.within:

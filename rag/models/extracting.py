@@ -120,7 +120,7 @@ class _Reader:
         self._excerpt, self._rank = excerpt, rank
         self._language = (passage.language if passage else "") or detect(excerpt.text)
         self._title_terms = self._terms(excerpt.title)
-        self._heading = passage.headings[-1] if passage and passage.headings else ""
+        self._heading = excerpt.headings[-1] if excerpt.headings else ""
         self._under = self._terms(self._heading)
         self._section = frozenset() if self._heading in names else self._under
         self._term = ""

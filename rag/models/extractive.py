@@ -16,7 +16,7 @@ from functools import cached_property
 from operator import mul
 from typing import TYPE_CHECKING
 
-from rag.lexical import question_terms, words
+from rag.lexical import is_stop, question_terms, words
 from rag.models.extracting import Sentence, continuation, is_near_copy, needs_the_one_before, sentences_of
 from rag.models.quoting import quoted
 from rag.models.speaking import Spoken
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _UNDER_HEADING = 0.6  # what a term is worth that stands in the heading above the sentence
 _UNDER_TITLE = 0.3
 _THE_SAME = 0.9  # of the question in a heading: what stands below answers it, in whatever words
+_OTHERS = 0.5  # as many words more than the question may a heading have that asks the same
 _RANK = 0.1  # what each rank of the passage costs
 _PASSAGE = 0.3  # what the whole passage's coverage adds
 _RELATIVE = 0.6  # further sentences score at least this much of the best one
@@ -222,6 +223,13 @@ class _Asked:
         """The weightiest term that stands in a sentence's headings; "" where none does."""
         return max((term for term in self.weights if term in heading_terms), key=self.weights.__getitem__, default="")
 
+    def is_the_same(self, heading_terms: frozenset[str], language: str) -> bool:
+        """Whether a heading asks what the question does, and little else: a signature holds words of many questions."""
+        if self.share(heading_terms) < _THE_SAME:
+            return False
+        others = sum(not is_stop(term, language) for term in heading_terms.difference(self.terms))
+        return others <= _OTHERS * len(self.terms)
+
     def share(self, own: frozenset[str], heading: frozenset[str] = frozenset(), title: frozenset[str] = frozenset()) -> float:
         found = 0.0
         for term, weight in self.weights.items():
@@ -254,7 +262,7 @@ def _worth(prompt: Prompt, language: str) -> dict[str, float]:
 
 def _score(asked: _Asked, sentence: Sentence, said: frozenset[str]) -> _Scored:
     own = asked.share(sentence.terms)
-    same = asked.share(sentence.heading_terms) >= _THE_SAME
+    same = asked.is_the_same(sentence.heading_terms, sentence.language)
     with_headings = 1.0 if same else asked.share(sentence.terms, sentence.heading_terms, sentence.title_terms)
     passage = asked.share(said)
     score = with_headings + _PASSAGE * passage - _RANK * sentence.rank - _flaw(sentence)

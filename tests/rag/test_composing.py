@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.composing import Composed, Composer, ComposeSettings
+from rag.composing import Composed, Composer, ComposeSettings, excerpts_of
 from rag.errors import DeadlineExceeded, ModelError, ModelRefused, ModelTimeout, ModelUnavailable, PassageTooLong
 from rag.prompting import Prompts
 from rag.sentinel import answer_of, draft_of
@@ -108,6 +108,15 @@ async def test_a_writer_by_rule_gets_the_standalone_question_and_is_never_asked_
     assert composed.strategy == "stuff"
     assert kitchen.writer.prompts[0].question == LOOKUP.question
     assert kitchen.writer.prompts[0].weights == LOOKUP.lexical
+
+
+async def test_what_was_joined_begins_under_the_heading_of_its_first_part() -> None:
+    before = Passage("d#0", "b", "d.md", 0, "It is served at noon.", headings=("Lunch",))
+    best = Passage("d#1", "b", "d.md", 1, "Ask two weeks ahead.", headings=("Leave",))
+    joined = Match(best._replace(text=f"{before.text}\n{best.text}"), 1.0, members=("d#0", "d#1"), parts=(before, best))
+    several = Match(best._replace(within='[[0, 0, "", "Top"], [9, 0, "", "Leave"]]'), 1.0)
+
+    assert [excerpt.headings for excerpt in excerpts_of([joined, several, Match(best, 1.0)])] == [("Lunch",), ("Top",), ("Leave",)]
 
 
 async def test_a_writer_by_rule_is_given_the_passages_and_no_prompt_and_the_trace_shows_none() -> None:

@@ -53,6 +53,7 @@ def excerpts(*texts: str, language: str = "en", headings: tuple[str, ...] = ()) 
             f"Document {n}",
             text,
             Passage(str(n), "base", f"d{n}", 0, text, title=f"Document {n}", language=language, headings=headings),
+            headings,
         )
         for n, text in enumerate(texts, start=1)
     )
@@ -355,6 +356,16 @@ async def test_below_a_heading_that_asks_the_same_stands_the_answer_in_whatever_
     )
 
     assert await answer("How long may a question be?", given) == "At most 4,000 characters [1]. More is refused [1]."
+
+
+async def test_a_signature_that_holds_the_questions_words_among_others_asks_nothing() -> None:
+    given = excerpts(
+        "gather(aws, return_exceptions, loop, timeout)\nRun all of them side by side. They share one loop. "
+        "What exceptions gather meets is raised at once.",
+        headings=("gather(aws, return_exceptions, loop, timeout)",),
+    )
+
+    assert "raised at once" in await answer("What does gather do with exceptions?", given)
 
 
 async def test_a_sentence_that_asks_is_no_answer() -> None:
