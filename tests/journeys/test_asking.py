@@ -107,7 +107,8 @@ def test_odd_bytes_are_questions_too(docs: Terminal) -> None:
 
 
 def test_a_terminal_that_knows_ascii_alone_still_shows_the_answer(docs: Terminal) -> None:
-    said = docs.run("ask", said="¿Cómo se usa PostgreSQL en lugar de SQLite?", LC_ALL="C", LANG="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    plain = {"LC_ALL": "C", "LANG": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    said = docs.run("ask", said="¿Cómo se usa PostgreSQL en lugar de SQLite?", **plain)
 
     assert (said.status, said.err) == (0, "")
     assert "operations.md#how-to-use-postgresql-instead-of-sqlite" in said.out
