@@ -51,7 +51,8 @@ class Searcher:
 
     def __init__(self, root: Path, many: int = MANY) -> None:
         self._root = str(root.absolute())
-        self._many, self._few = max(1, many), max(1, many // _FEWER)
+        self._many = max(1, many)
+        self._few = min(self._many, max(2, many // _FEWER))
         self._lately: deque[tuple[float, int]] = deque(maxlen=self._many)
         self._askers = 0  # so far; one who asks again after another counts again
         self._last: Callable[[], asyncio.Task[Any] | None] = _nobody
