@@ -113,7 +113,8 @@ def _continuation(before: Passage, after: Passage) -> str:
         return after.text
     if exact and shared > 0 and before.text[-shared:] == after.text[:shared]:
         return after.text[shared:]
-    return "\n" + after.text
+    parted = exact and -shared > 1  # by a blank line: only what is blank stands in no passage
+    return ("\n\n" if parted else "\n") + after.text
 
 
 def _in_reach(hit: Passage, steps: Sequence[int], size: int) -> range:

@@ -1,4 +1,4 @@
-"""Where the lines of a paragraph mean something: a name above its description, a line that ends before the margin."""
+"""Where the lines of a paragraph mean something: a name above its description, a record, a line that ends before the margin."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _SIGNATURE = re.compile(
 _NAME = re.compile(r"[\w$@*/<-][\w.:$@*/<>=-]{0,60}")  # row_factory, --with-assertions
 _ENDED = re.compile(r"[.!?。！？…:：;；)）\]|\"”'’`*_]\Z")
 _COLON = re.compile(r"[:：]\Z")
+_FIELD = re.compile(r"[^\W\d_][^\n:：;；,.]{0,30}[:：]")
 _CLEARLY = 0.6  # a line that much shorter than the longest one was not broken by the margin
 _SEEN = 80  # characters before a line that are looked at
 _MARGIN = 60  # columns: where lines are shorter than that, nothing is known of their margin
@@ -60,9 +61,15 @@ def breaks(text: str, start: int, end: int) -> list[int]:
         next_one = text[following : following + 1]
         ended = _COLON.search(text[begin:stop].rstrip()[-1:]) is not None
         short = margin >= _MARGIN and wide < _CLEARLY * margin and not next_one.islower()
-        if ended or (short and text[begin:stop].rstrip()[-1:] not in (",", "，", "、")):
+        if ended or _is_record(text, begin, following) or (short and text[begin:stop].rstrip()[-1:] not in (",", "，", "、")):
             found.append(stop)
     return found
+
+
+def _is_record(text: str, begin: int, following: int) -> bool:
+    """Both lines begin with the same name of a field."""
+    here, there = _FIELD.match(text, begin), _FIELD.match(text, following)
+    return here is not None and there is not None and here[0] == there[0]
 
 
 def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -128,7 +128,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, Kind]]:
             block.extend(end)
         else:
             kind = _kind(line, block)
-            if kind == block.kind == "prose":
+            if kind == "prose" and block.kind in ("prose", "item"):
                 block.kind = "title"  # only a title above it keeps prose from going on
             yield from block.close()
             fence = _FENCE.match(line) if kind == "code" else None
@@ -169,14 +169,19 @@ def _continues(text: str, block: _Open, line: str, start: int) -> bool:
         return bool(_INDENTED.match(line))
     if block.kind not in ("prose", "item") or _kind(line, block) != "prose":
         return False
-    return not (block.kind == "prose" and block.lines == 1 and _is_title(text[block.start : start], line))
+    return not (block.lines == 1 and _is_title(text[block.start : start], line, numbered=block.kind == "item"))
 
 
-def _is_title(above: str, below: str) -> bool:
-    """A short line above a much longer one that begins anew: a title, not the first line of a wrapped paragraph."""
+def _is_title(above: str, below: str, *, numbered: bool) -> bool:
+    """A short line above a much longer one that begins anew: a title, not the first line of a wrapped paragraph or item."""
+    if numbered:
+        number = _NUMBER.match(above)
+        if not number or below[0].isspace():
+            return False
+        above = above[number.end() :]
     is_definition = _DEFINITION.match(below) is not None
     above, below = above.strip(), below.lstrip(" \t:").rstrip()
-    return bool(below) and (
+    return bool(above and below) and (
         len(above) <= _SHORT
         and (is_definition or len(above) * 5 <= len(below) * 3)
         and above[-1].isalnum()

@@ -52,6 +52,8 @@ _POINTER = 90  # columns of a sentence that says nothing but where to look
 _WORD = re.compile(r"\w+")
 _NEAR = 0.8
 _LONGEST_CODE = 600
+_DESCRIPTION = 300  # characters below a name that are told with it: what is longer is a section
+_NUMBERED = re.compile(r"\s*\d{1,3}[.)]\s")
 _BRACKETS = (("(", ")"), ("（", "）"))
 
 
@@ -124,7 +126,7 @@ class _Reader:
         self._under = self._terms(self._heading)
         self._section = frozenset() if self._heading in names else self._under
         self._term = ""
-        self._described = -1  # the block that describes it
+        self._described, self._described_to = -1, 0  # the block that describes it, and how far
         self._lead: Sentence | None = None
         self._table: list[str] = []
         self._table_start = 0
@@ -133,7 +135,8 @@ class _Reader:
         part = parts[index]
         raw = self._excerpt.text[part.start : part.end]
         if part.kind in ("heading", "term", "title"):
-            self._enter(part.kind, _name(raw))
+            self._enter("heading" if _NUMBERED.match(raw) else part.kind, _name(raw))
+            self._described_to = part.end + _DESCRIPTION
             return
         if part.kind == "row" and _heads_a_table(parts, index, self._excerpt.text):
             self._table, self._table_start = [], index
@@ -156,7 +159,7 @@ class _Reader:
     def _take(self, part: Segment, index: int, text: str) -> None:
         last = self.found[-1] if self.found else None
         same = last is not None and part.block == last.block and part.kind != "row"
-        if self._described not in (-1, part.block):
+        if self._described not in (-1, part.block) or part.start > self._described_to:
             self._term = ""
         term = self._term
         before = last if same else self._lead if part.kind in ("item", "code", "row") else None

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 8
 _ENDLESS = 20_000  # bookmarks
+_CHAPTER = re.compile(r"(\d{1,2})[.)]? [^\W\d_][^\n]{1,60}[^\W_]\n")
+_CHAPTERS = re.compile(rf"^{_CHAPTER.pattern}(?=[^\W\d_a-zß-ÿ][^\n]{{60,}})", re.MULTILINE)
 _UNNAMED = re.compile(r"^(untitled|microsoft \w+ - .*|.*\.(docx?|indd|tex|dvi|qxd|pptx?|xlsx?|odt))$", re.IGNORECASE)
 
 
@@ -35,9 +37,11 @@ def read(raw: Raw, limits: ReadLimits) -> Reading:
     lines = without_running_lines([_lines(document, number, raw.name, limits) for number in range(len(document))])
     text, pages = _joined(flowing(list(mended(lines))))
     title = one_line(document.get_metadata_dict().get("Title", ""))
-    sections = tuple(_sections(document, text, pages))
+    sections = tuple(_sections(document, text, pages)) or tuple(_chapters(text))
     if not title or _UNNAMED.match(title):
         title = next((line for line in text.split("\n") if line.strip()), "")[:200]
+        if sections and _CHAPTER.match(f"{title}\n"):
+            title = ""  # of the first chapter, not of them all
     return Reading(text, title, "text", sections, tuple(pages))
 
 
@@ -71,7 +75,14 @@ def _joined(pages: Iterable[str]) -> tuple[str, list[int]]:
     return "".join(parts), starts
 
 
-# --- bookmarks ---
+# --- chapters and bookmarks ---
+
+
+def _chapters(text: str) -> Iterator[Section]:
+    """Numbered titles, each alone on its line above its text: only where there are several, in order from the first."""
+    found = list(_CHAPTERS.finditer(text))
+    if len(found) > 1 and [int(title[1]) for title in found] == list(range(1, len(found) + 1)):
+        yield from (Section(title.start(), (one_line(title[0], 200),)) for title in found)
 
 
 def _sections(document: pypdfium2.PdfDocument, text: str, pages: list[int]) -> Iterator[Section]:

@@ -98,6 +98,13 @@ def test_overlap_is_not_repeated_in_the_joined_text() -> None:
     assert joined_text(passages) == "".join(chr(0x4E00 + at) for at in range(300))
 
 
+def test_paragraphs_that_a_cut_parted_stay_two() -> None:
+    text = "Line: L77; To: Hanau\n\nLine: L78; To: Oldenburg\nat noon"
+    cuts = [(0, 20), (22, 46), (47, 54)]
+    passages = [Passage(f"d#{at}", "b", "d", at, text[start:end], start=start, end=end) for at, (start, end) in enumerate(cuts)]
+    assert joined_text(passages) == text
+
+
 def test_passages_that_are_no_exact_slices_are_set_on_lines() -> None:
     first = Passage("d#0", "b", "d", 0, "a,b\n1,2", start=0, end=7)
     second = Passage("d#1", "b", "d", 1, "a,b\n3,4", start=8, end=11)

@@ -114,6 +114,22 @@ def test_a_line_that_ends_long_before_the_margin_ends_a_sentence() -> None:
     ]
 
 
+def test_a_numbered_title_is_not_the_beginning_of_its_text() -> None:
+    text = "2. Rules for vans\nThis chapter was written by the transport department. It applies to all drivers.\n\n"
+    listed = "1. Open the door of the van\nwhich stands in the yard and whose key is kept at the gate.\n2. Drive.\n"
+
+    assert [(text[part.start : part.end], part.kind) for part in segments(text)] == [
+        ("2. Rules for vans", "title"),
+        ("This chapter was written by the transport department.", "prose"),
+        ("It applies to all drivers.", "prose"),
+    ]
+    assert [part.kind for part in segments(listed)] == ["item", "item"]
+
+
+def test_records_on_lines_of_their_own_are_sentences_of_their_own() -> None:
+    assert sentences("Line: L77; To: Hanau\nLine: L78; To: Ulm") == ["Line: L77; To: Hanau", "Line: L78; To: Ulm"]
+
+
 def test_a_colon_at_the_end_of_a_line_ends_what_it_leads_in_with() -> None:
     assert sentences("例如，按如下所示：\n$ journalctl -b\n操作") == ["例如，按如下所示：", "$ journalctl -b\n操作"]
 

@@ -53,6 +53,30 @@ def test_without_a_title_of_its_own_a_pdf_has_that_of_its_first_line() -> None:
         assert pdf.read(raw(make_pdf([["Rules of the house", "Be kind."]], title=title)), LIMITS).title == "Rules of the house"
 
 
+def test_numbered_titles_above_their_texts_become_sections_and_the_first_is_not_that_of_all() -> None:
+    said = [WORDS, "and so it is done in all of our houses and by all of those who work there."]
+    reading = pdf.read(raw(make_pdf([["1. Leave", *said], ["2. Sick leave", *said]])), LIMITS)
+
+    assert [(section.headings, reading.text[section.start :][:7]) for section in reading.sections] == [
+        (("1. Leave",), "1. Leav"),
+        (("2. Sick leave",), "2. Sick"),
+    ]
+    assert reading.title == ""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["1. Open the door of the van", f"which is {WORDS.lower()}", "2. Close the door of the van", f"which is {WORDS.lower()}"],
+        ["1. Leave", WORDS, "3. Pay", WORDS],
+        ["1. Leave", "Short.", "2. Pay", "Short."],
+        ["1. Leave", WORDS],
+    ],
+)
+def test_lists_are_no_titles(lines: list[str]) -> None:
+    assert pdf.read(raw(make_pdf([lines])), LIMITS).sections == ()
+
+
 def test_running_headers_and_page_numbers_are_left_out() -> None:
     said = [f"{word} is said here." for word in ("Leave", "Pay", "Travel", "Rest", "Home", "Sick", "Rules", "Tools", "More")]
     pages = [[f"CHAPTER {number // 3}. {said[number].upper()}", said[number], f"{number + 4}"] for number in range(9)]
