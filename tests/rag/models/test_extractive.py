@@ -268,8 +268,8 @@ async def test_the_title_of_a_chapter_is_no_term() -> None:
     text = "1. Loading rules\nThis chapter applies to all of the drivers of our vans. The ramp carries 3 tonnes."
     far = f"Loading rules\n{'This chapter applies to all of the drivers of our vans. ' * 7}The ramp carries 3 tonnes."
 
-    for given in (excerpts(text), excerpts(far)):
-        assert await answer("How much does the ramp carry?", given) == "The ramp carries 3 tonnes [1]."
+    for chapter in (excerpts(text), excerpts(far)):
+        assert await answer("How much does the ramp carry?", chapter) == "The ramp carries 3 tonnes [1]."
 
 
 async def test_a_short_definition_in_markdown_is_not_joined_to_its_term() -> None:
