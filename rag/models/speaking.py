@@ -17,17 +17,27 @@ _SMALL = 2  # digits: such a number may be written in words
 
 
 class Spoken:
-    """How many of the question's names are missing where a sentence stands: in its section, the headings above it, the title."""
+    """How many of the question's names are missing where a sentence stands: in its section, the headings above it, the title.
+
+    Of a table each row stands for itself, once one of them holds a name.
+    """
 
     def __init__(self, question: str, sentences: Sequence[Sentence]) -> None:
         self._names = [name for name in names(question) if not (name.isdecimal() and len(name) <= _SMALL)]
-        languages = {one.language for one in sentences} if self._names else ()
-        self._foreign = {language for language in languages if is_foreign(question, [language])}
         self._sections: dict[tuple[int, str], frozenset[str]] = {}
+        self._rows: set[tuple[int, str, int]] = set()  # tables with a row that holds a name
+        self._foreign: set[str] = set()
         if self._names:
-            for sentence in sentences:
-                key = _section(sentence)
-                self._sections[key] = self._sections.get(key, sentence.title_terms) | sentence.heading_terms | sentence.terms
+            self._read(sentences)
+            self._foreign = {one.language for one in sentences if is_foreign(question, [one.language])}
+            self._foreign -= {one.language for one in sentences if self._lacking(one, self._sections[_section(one)]) < self.names}
+
+    def _read(self, sentences: Sequence[Sentence]) -> None:
+        for sentence in sentences:
+            key = _section(sentence)
+            self._sections[key] = self._sections.get(key, sentence.title_terms) | sentence.heading_terms | sentence.terms
+            if sentence.kind == "row" and self._lacking(sentence, sentence.terms) < self.names:
+                self._rows.add((*key, sentence.table))
 
     @property
     def names(self) -> int:
@@ -35,11 +45,16 @@ class Spoken:
 
     def missing(self, sentence: Sentence, own: float) -> int:
         """In another language names may be written in another way: there none is missing. What holds a good share of the
-        question, `own`, is in its language, whatever it was taken for.
+        question, `own`, is in its language, whatever it was taken for, and so is what holds a name.
         """
         if not self._names or (own < _SHARED and sentence.language in self._foreign):
             return 0
-        there = self._sections[_section(sentence)]
+        key = _section(sentence)
+        if sentence.kind == "row" and (*key, sentence.table) in self._rows:
+            return self._lacking(sentence, sentence.terms | sentence.heading_terms | sentence.title_terms)
+        return self._lacking(sentence, self._sections[key])
+
+    def _lacking(self, sentence: Sentence, there: frozenset[str]) -> int:
         return sum(not _stands(name, sentence.language, there) for name in self._names)
 
 
