@@ -39,6 +39,7 @@ _LANGUAGES = {
 }
 _USUAL = {
     "cp1252": -2.0,
+    "cp1250": 1.5,
     "cp1253": 3.0,
     "cp1256": 3.0,
     "koi8_r": 1.0,
@@ -91,7 +92,8 @@ def _cost(text: str, encoding: str) -> float:
 
 _LISTS = {"gb18030": SIMPLIFIED, "big5hkscs": TRADITIONAL, "cp932": JAPANESE, "euc_jp": JAPANESE, "cp949": KOREAN}
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fc]")
-_BESIDE_LETTERS = re.compile("[a-z][\u3041-\ud7a3]|[\u3041-\ud7a3][a-z]")
+_BESIDE_LETTERS = re.compile("[a-z](?=[\u3041-\ud7a3\U00020000-\U0003ffff])|(?<=[\u3041-\ud7a3\U00020000-\U0003ffff])[a-z]")
+_FEW_HALF_WIDTH = re.compile("(?<![\uff66-\uff9f])[\uff66-\uff9f]{1,2}(?![\uff66-\uff9f])")  # words have more
 
 
 @cache
@@ -110,7 +112,9 @@ def _east_asian(character: str, encoding: str) -> float:
         is_kana = _KANA.match(character) and "ja" in _LANGUAGES[encoding]
         return (5.0 if character < "\u30a0" else 5.5) if is_kana else _unlisted(character, encoding)
     if character in "、。，・ー「」『』（）：；？！％…《》“”【】\u3000〜～":
-        return 6.0
+        return _SIGN if character in "、。" and encoding == "cp949" else 6.0  # which write as in the West
+    if "\uff66" <= character <= "\uff9f" and encoding == "cp932":
+        return 4.7  # kana of half the width, a byte each
     is_full_width = "\uff01" <= character <= "\uff5e"
     return 7.0 if is_full_width else _SIGN if character.isprintable() and character != REPLACEMENT else _RAREST
 
@@ -146,7 +150,7 @@ def _unlisted(character: str, encoding: str) -> float:
 
 
 def _neighbours_wide(text: str) -> float:
-    return _MIXED * len(_BESIDE_LETTERS.findall(text))
+    return _MIXED * len(_BESIDE_LETTERS.findall(text)) + _WORSE_MIXED * len(_FEW_HALF_WIDTH.findall(text))
 
 
 # --- alphabets ------------------------------------------------------------------------------------------------------
@@ -157,10 +161,10 @@ _ALPHABETS = {
     "koi8_r": "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё",
     "cp1253": "αοιετσνηυρπκμλςίόγάέήδύωώθφχβξζψϊϋΐΰ",
     "cp1256": "اليمنوترةبعدسفهكقحجشصطخأذزضإغىءثئظؤآپچژگ",
-    "cp1252": "éáóíäüöãçèàñúêôßâõåøæìîëùïûœòðþÿ",
+    "cp1252": "éáóíäüöãçèàñøåæêúôßâõìîëùïûœòðþÿ",
     "cp1250": "éáíółąęěšžčřýöüäśżćńőůúďťňźçßăâîşţđ",
 }
-_MOST = {"cp1251": 2.2, "koi8_r": 2.2, "cp1253": 2.2, "cp1256": 2.1, "cp1252": 4.4, "cp1250": 5.0}
+_MOST = {"cp1251": 2.2, "koi8_r": 2.2, "cp1253": 2.2, "cp1256": 2.1, "cp1252": 4.4, "cp1250": 4.6}
 _CAPITAL = 1.8
 _SIGNS = frozenset("«»„“”‚‘’…–—•°§©®€£¿¡ºª×·±²³½¼№،؛؟\u00a0")
 _ALTERNATING = re.compile(r"(?:[a-zß-öø-ÿа-яёά-ώ][A-ZÀ-ÖØ-ÞА-ЯЁΆ-Ώ])")
@@ -168,6 +172,7 @@ _TWO_ALPHABETS = re.compile(r"[A-Za-z][Ͱ-\u06ff]|[Ͱ-\u06ff][A-Za-z]")
 _TOGETHER = re.compile(r"[À-ſ](?=[À-ſ])")
 _OFTEN_TOGETHER = re.compile(r"[öüä]ß|ç[ãõ]|éé|[ąęłśżćńźó]{2}|[říěšžčýáéíůúň]{2}|ää|öö", re.IGNORECASE)
 _FINAL_WITHIN = re.compile(r"ς(?=[α-ώ])")
+_ODD = re.compile(r"œ(?![uisd])|õ(?!e)|û(?![rtlmc])", re.IGNORECASE)
 _UNACCENTED = re.compile(r"\b[α-κλ-ρςσ-ω]{4,}\b")  # where every word of more than one syllable has an accent
 _CAPITALS = re.compile(r"(?<=[А-ЯЁΆ-Ώ])[А-ЯЁΆ-Ώ]")  # where one letter of a word is a capital, so is usually the next
 _WORD = re.compile(r"[Ͱ-\u06ff]{3}")
@@ -181,7 +186,7 @@ def _alphabetic(character: str, encoding: str) -> float:
     alphabet, lower = _ALPHABETS[encoding], character.lower()
     place = alphabet.find(lower)
     if place >= 0:
-        steep = 8 if encoding in {"cp1252", "cp1250"} else 7
+        steep = {"cp1252": 16, "cp1250": 16}.get(encoding, 7)
         return _MOST[encoding] + place / steep + (_CAPITAL if character != lower else 0.0)
     if character in _SIGNS:
         return 6.5
@@ -191,6 +196,7 @@ def _alphabetic(character: str, encoding: str) -> float:
 def _neighbours(text: str, encoding: str) -> float:
     cost = 6.0 * len(_ALTERNATING.findall(text)) + 4.0 * len(_SIGN_IN_WORD.findall(text))
     if encoding in {"cp1252", "cp1250"}:
+        cost += 4.0 * len(_ODD.findall(text))
         return cost + 4.5 * max(0, len(_TOGETHER.findall(text)) - len(_OFTEN_TOGETHER.findall(text)))
     cost += _WORSE_MIXED * len(_TWO_ALPHABETS.findall(text)) - 1.6 * len(_CAPITALS.findall(text))
     if encoding == "cp1253":

@@ -33,7 +33,7 @@ SHOWN = (
     (17, "Chinese cut at a third of the length", TALKING, "a_long_answer_continues_in_further_messages"),
     (18, "tables as bars", "test_render", "a_table_that_is_too_wide_for_a_phone_is_a_list"),
     (19, "tables that do not align in Chinese", "test_render", "a_table_is_aligned_by_what_its_signs_take_on_the_screen"),
-    (20, "links shown as they are typed", "test_render", "a_title_with_an_address_in_it_is_no_label"),
+    (20, "links shown as they are typed", "test_render", "an_address_in_a_title_leads_nowhere"),
     (21, "a flood of previews", TALKING, "nobody_is_called_and_nothing_unfurls"),
     (22, "an empty answer", "rag/test_composing", "a_stream_that_fails_is_empty_or_breaks_off_is_an_error_and_is_closed"),
     (22, "nothing said where there is no answer", TALKING, "a_failure_is_said_plainly"),

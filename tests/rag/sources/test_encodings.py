@@ -71,6 +71,42 @@ def test_long_texts_are_read_in_their_encoding_though_a_byte_of_them_is_broken(e
         assert decode("a file", whole.encode(encoding) + b"\n\xff\n" + b"Rooms.").startswith(whole)
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("ｺｰﾋｰ,120\nﾐﾙｸ,80", "shift_jis"),
+        ("# 設定ファイル\nport=8080", "shift_jis"),
+        ("# 配置文件\nport=8080 # 本机地址", "gb18030"),
+        ("FRÜHSCHICHT", "cp1252"),
+        ("à côté de l’hôtel", "cp1252"),
+        ("Dovolená na zotavenou", "cp1250"),
+        ("Urlop wypoczynkowy: dwadzieścia dni", "cp1250"),
+        ("Κανόνες αποθήκης", "cp1253"),
+        ("قواعد المستودع", "cp1256"),
+    ],
+)
+def test_lists_code_and_other_languages_are_read_in_their_encoding(text: str, encoding: str) -> None:
+    assert decode("a file", text.encode(encoding)) == text
+
+
+@pytest.mark.parametrize("times", [1, 100])
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Las montañas son pequeñas y el niño sueña mañana con piñas en otoño. ", "cp1252"),
+        ("Ønsket om øl gør ikke små bønder større, men høje bjerge kræver både mod og sø. ", "cp1252"),
+        ("Être prêt à fêter la forêt même pendant la tempête, c'est être bête. ", "cp1252"),
+        ("Você vê três bebês que têm fôlego, porém não há exceções para ninguém. ", "cp1252"),
+        ("Die Größe der Straße heißt Maß; süße Grüße aus Köln. ", "cp1252"),
+        ("Zaměstnanci mají nárok na dvacet dní dovolené ročně. Žádost je třeba podat dva týdny předem. ", "cp1250"),
+        ("Wniosek należy złożyć najpóźniej dwa tygodnie wcześniej. Następne spotkanie będzie we wtorek. ", "cp1250"),
+        ("A dolgozóknak évente húsz nap jár. A kérelmet két héttel előbb kell benyújtani. Az időszak őszi. ", "cp1250"),
+    ],
+)
+def test_languages_whose_encodings_differ_in_a_few_letters_are_told_apart(text: str, encoding: str, times: int) -> None:
+    assert decode("a file", (text * times).encode(encoding)) == text * times
+
+
 @pytest.mark.parametrize("short", ["退货".encode("gb18030"), "返品".encode("euc_jp"), "退貨".encode("big5"), b"\xb3\xd7"])
 def test_two_characters_that_could_be_those_of_several_languages_are_refused(short: bytes) -> None:
     with pytest.raises(Unreadable, match="too short to tell which encoding it is in: save it as UTF-8"):
