@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from bots.commands import ago, cancelling, counted, progressing, sources_of, summary
 from rag.errors import DeliveryError, FootnoteError
+from rag.labels import plain_title
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from rag.ports import Catalog, Memory, PassageIndex
     from rag.runs import Runs
-    from rag.types import Progress, Thread
+    from rag.types import Problem, Progress, Thread
 
     Show: TypeAlias = Callable[[str], Awaitable[None]]  # shows how a command stands, in the place of what it said before
 
@@ -30,6 +31,7 @@ HELP = """\
 *forget* — in a thread: forget what was said in it""".replace("*", "**")
 BAR = 20  # characters
 LISTED = 30  # documents of a base
+LONGEST = 300  # characters of a name or a reason
 
 
 class Administered(Protocol):
@@ -98,10 +100,10 @@ class Administration:
         lines = [known.headline]
         for entry in known.entries[:LISTED]:
             age = f", {ago(entry.indexed_at)}" if entry.indexed_at else ""
-            lines.append(f"- {entry.document}: {counted(entry.passages, 'passage')}{age}")
+            lines.append(f"- {named(entry.document)}: {counted(entry.passages, 'passage')}{age}")
         if len(known.entries) > LISTED:
             lines.append(f"- … and {len(known.entries) - LISTED} more: `footnote sources` lists all")
-        return "\n".join([*lines, *(f"- not indexed: {each.document}: {each.reason}" for each in known.problems[:LISTED])])
+        return "\n".join([*lines, *map(unread, known.problems[:LISTED])])
 
     async def _forget(self, thread: Thread | None) -> str:
         if thread is None:
@@ -154,8 +156,17 @@ def live(progress: Progress) -> str:
     return f"`{'█' * full}{'░' * (BAR - full)}` {share:.0%}\n{progressing(progress)}"
 
 
+def unread(problem: Problem) -> str:
+    return f"- not indexed: {named(problem.document)}: {named(problem.reason)}"
+
+
+def named(text: str) -> str:
+    """Files may be called anything: nobody is mentioned, and nothing is a link (X1)."""
+    return plain_title(text, LONGEST)
+
+
 def _problems(progress: Progress) -> list[str]:
-    lines = [f"- not indexed: {problem.document}: {problem.reason}" for problem in progress.problems[:LISTED]]
+    lines = [*map(unread, progress.problems[:LISTED])]
     more = len(progress.problems) - LISTED
     return [*lines, f"- … and {more} more"] if more > 0 else lines
 

@@ -92,6 +92,19 @@ async def test_reindex_shows_a_bar_and_ends_with_what_changed(footnote: Footnote
     assert "- not indexed: a.pdf: no text" in told
 
 
+async def test_what_files_are_called_mentions_nobody_and_leads_nowhere(footnote: Footnote) -> None:
+    await footnote.catalog.record(
+        "handbook",
+        "handbook-1",
+        [Entry("@everyone https://evil.example.md", "s", passages=1), Entry("<!here>.md", "s", error="`x`")],
+    )
+
+    told = await said(footnote, "sources handbook")
+
+    assert "- @\u200beveryone evil.example.md: 1 passage" in told
+    assert "- not indexed: ‹!here›.md: 'x'" in told
+
+
 async def test_a_base_that_fails_keeps_no_other_from_being_indexed(footnote: Footnote) -> None:
     footnote.runs.broken = {"handbook"}
 
