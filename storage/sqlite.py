@@ -38,6 +38,7 @@ _READERS = 2  # so that one long read does not hold up the others
 _GROUP = 64  # pieces of work in one commit
 _CHECKPOINT_AFTER = 250  # statements, of some ten pages each
 _BUSY = 10_000  # milliseconds to wait for another process that writes
+_LONG = 12_000  # pages of four kilobytes in the log
 _SHORTLY = 100  # the same, for what can be done later as well
 # what one statement changes is held in memory until it has ended: a file of its own would take longer than the statement
 _PRAGMAS = (
@@ -142,13 +143,15 @@ class SqliteEngine:
 
 
 def _emptied(connection: Connection) -> None:
-    """The log is brought into the file by a thread, since that waits for the disk, and begins anew: else it would grow for as
-    long as people ask without a pause, and making it longer takes half as long again as writing over it. What was written
-    meanwhile is brought there while nobody writes, for a moment.
+    """The log is brought into the file by a thread, since that waits for the disk. Then it begins anew, unless there was more to
+    write meanwhile: it would grow for as long as people ask without a pause. Once it is long, what was written meanwhile is
+    brought there while nobody may write, for a moment; it is not made shorter, since writing over it takes two thirds of the time.
     """
     direct = driver(connection)
     with suppress(sqlite3.Error):
-        direct.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        _, in_log, _ = direct.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if in_log < _LONG:
+            return
         direct.execute(f"PRAGMA busy_timeout = {_SHORTLY}")
         direct.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
         direct.execute(f"PRAGMA busy_timeout = {_BUSY}")

@@ -117,6 +117,7 @@ async def test_what_is_written_at_once_comes_from_the_log_into_the_file(tmp_path
 
 async def test_the_log_does_not_grow_while_people_ask_without_a_pause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("storage.sqlite._CHECKPOINT_AFTER", 20)
+    monkeypatch.setattr("storage.sqlite._LONG", 200)
 
     def insert(key: str, connection: Connection) -> None:
         connection.execute(text("INSERT INTO remembered VALUES (:key, '1', CURRENT_TIMESTAMP)"), {"key": key * 100})
