@@ -54,7 +54,7 @@ class Condenser:
                 lookup = await self._rewritten(asked, said, notes) or by_rule(asked, said)
             notes |= {"how": lookup.how, "standalone": lookup.question, "lexical": [list(part) for part in lookup.lexical]}
             notes |= {"dense": lookup.dense, **lookup.notes}
-        return Lookup(lookup.question, lookup.lexical, lookup.dense, lookup.how, dict(notes))
+        return Lookup(lookup.question, lookup.lexical, lookup.dense, lookup.how, lookup.needed, dict(notes))
 
     async def _rewritten(self, asked: str, said: Sequence[Turn], notes: dict[str, object]) -> Lookup | None:
         """The model's rewrite; None, with the reason noted, where there is none that can be trusted."""

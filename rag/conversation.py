@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rag.abstaining import abstention, wording
 from rag.citing import cite
-from rag.courtesies import besides_courtesies, courtesy
+from rag.courtesies import besides_courtesies, courtesy_after
 from rag.drafts import DraftCleaner, paced
 from rag.errors import BadQuestion, DeadlineExceeded, ModelError
 from rag.history import allowed, as_turns, bounded, language_of
@@ -148,7 +148,7 @@ class Conversation:
 
     async def _answer(self, asked: Asked, trace: Trace) -> tuple[Answer, Found]:
         trace.notes |= {"question": asked.text, "speaker": asked.speaker, "thread": asked.thread.id}
-        if courteous := courtesy(asked.text):
+        if courteous := courtesy_after(asked.text, asked.history):
             trace.notes |= {"courtesy": courteous.language, "answer": courteous.text, "abstained": False, "bases": []}
             return Answer(courteous.text, question=asked.text, language=courteous.language, run=trace.id), Found()
         asked = await self._placed(asked, trace)

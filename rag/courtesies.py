@@ -6,7 +6,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from rag.history import language_of
 from rag.introductions import Courtesy, introduction, plain
+from rag.nodding import nods
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,8 +244,17 @@ def besides_courtesies(history: Sequence[Turn]) -> list[Turn]:
 
 
 def courtesy(text: str) -> Courtesy | None:
-    """The reply to a text that is nothing but a thank-you, a greeting, or the question who is asked; None for any other."""
+    """The reply to a text that is nothing but a thank-you, a greeting, an "ok" or the question who is asked; else None."""
     return None if len(text) > _LONGEST else _told(text)
+
+
+def courtesy_after(text: str, history: Sequence[Turn]) -> Courtesy | None:
+    """The same within a thread: an "ok" is said in many languages, and is answered in that of the talk so far."""
+    said = courtesy(text)
+    if said is None or not nods(text):
+        return said
+    language = language_of("", besides_courtesies(history))
+    return Courtesy(_MANNERS[language].welcome, language) if language in _MANNERS else said
 
 
 @lru_cache(maxsize=512)  # each is asked about again with every further turn of its thread
@@ -253,6 +264,8 @@ def _told(text: str) -> Courtesy | None:
 
 def _courtesy(text: str) -> Courtesy | None:
     said = plain(text)
+    if nods(text):
+        return Courtesy(_MANNERS["en"].welcome, "en")
     if not 0 < len(said.split()) <= _MOST_WORDS:
         return None
     for language, manners in _MANNERS.items():

@@ -28,6 +28,7 @@ __all__ = [
     "detect",
     "distinct_terms",
     "is_foreign",
+    "is_spelled",
     "is_stop",
     "question_terms",
     "question_words",
@@ -104,7 +105,7 @@ def _question_words(text: str, languages: tuple[str, ...]) -> tuple[tuple[str, .
 def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:
     spoken, shared = spoken_and_shared(text, languages)
     tokens = _tokens(text)
-    return _without_stops(tokens, spoken) or tokens, shared
+    return _without_stops(tokens, spoken, text) or tokens, shared
 
 
 def is_foreign(text: str, languages: Sequence[str]) -> bool:
@@ -236,13 +237,19 @@ def _stemmer(name: str) -> Stemmer.Stemmer:
     return Stemmer.Stemmer(name, 0)  # without its own memory, which costs more than it saves here
 
 
-def _without_stops(tokens: Iterable[str], language: str) -> list[str]:
+def is_spelled(word: str, text: str) -> bool:
+    """Whether it is an abbreviation, as IT and OR are within a text that is not all in capitals: no small word."""
+    return len(word) > 1 and word.isupper() and not text.isupper()
+
+
+def _without_stops(tokens: Iterable[str], language: str, text: str = "") -> list[str]:
+    """`text` is what they stand in, where that is known."""
     stops = STOPWORDS.get(language, _NONE)
     kept: list[str] = []
     for token in tokens:
         if IS_DENSE[token[0]]:
             kept += filter(None, _stop_phrases(language).split(token))
-        elif token.casefold() not in stops:
+        elif token.casefold() not in stops or (text and is_spelled(token, text)):
             kept.append(token)
     return kept
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rag.languages import detect, script
-from rag.lexical import content_words, is_stop, words
+from rag.lexical import content_words, is_spelled, is_stop, words
 from rag.stopwords import STOP_PHRASES, STOPWORDS
 
 if TYPE_CHECKING:
@@ -31,14 +31,21 @@ def telling_words(text: str) -> tuple[str, ...]:
 
 def _telling(text: str, language: str) -> Iterator[str]:
     if text.isascii() and language in _WITHOUT_PHRASES:  # as most are
-        stops = STOPWORDS[language]
-        yield from [word for word in _WORD.findall(text) if word not in stops and len(word) > 1 and word.casefold() not in stops]
+        yield from _telling_plain(text, STOPWORDS[language])
         return
     for word in _WORD.findall(text):
         if is_unspaced(word):
             yield from _JAPANESE.findall(word) if language == "ja" else _segments(content_words(word, language))
-        elif len(word) > 1 and not is_stop(word, language):
+        elif (len(word) > 1 or word.isdigit()) and (not is_stop(word, language) or is_spelled(word, text)):
             yield word
+
+
+def _telling_plain(text: str, stops: frozenset[str]) -> list[str]:
+    return [
+        word
+        for word in _WORD.findall(text)
+        if word not in stops and (len(word) > 1 or word.isdigit()) and (word.casefold() not in stops or is_spelled(word, text))
+    ]
 
 
 def _segments(pairs: Iterable[str]) -> Iterator[str]:
@@ -67,7 +74,7 @@ def _names(question: str) -> Iterator[str]:
         if word.isalpha() and word.islower() and not unspaced:  # as most are
             continue
         inner = word[1:]
-        is_code = any(c.isdigit() or c in "_." for c in inner) or any(c.isupper() for c in inner)
+        is_code = word.isdigit() or any(c.isdigit() or c in "_." for c in inner) or any(c.isupper() for c in inner)
         is_capital = word[0].isupper() and not nouns_are_capital and not question.lstrip("¿¡\"'«“(").startswith(word)
         if is_code or is_capital or (unspaced and not is_unspaced(word)):
             yield word

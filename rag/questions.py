@@ -36,10 +36,11 @@ was ist sind kann kannst darf soll muss gibt hat haben wird
 ha hay es puede puedo existe tem pode posso esta sao
 """)
 _ASKING_UNSPACED: Final = re.compile(
-    r"什么|什麼|怎么|怎麼|怎样|怎樣|如何|哪|谁|誰|几|幾|多少|为何|为什么|為什麼|是否|能否|可否|有没有|有沒有|吗|嗎|呢|"
+    r"什么|什麼|怎么|怎麼|怎样|怎樣|如何|哪|谁|誰|几|幾|多[少久大长長远遠高重快]|为何|为什么|為什麼|是否|能否|可否|有没有|有沒有|吗|嗎|呢|"
     r"何|どう|どこ|どの|どれ|いつ|なぜ|だれ|いくら|いくつ|ですか|ますか|でしょうか|か$|"
     r"무엇|뭐|어떻게|왜|어디|언제|누구|얼마|나요|까요|습니까|อะไร|อย่างไร|ยังไง|ทำไม|ที่ไหน|เมื่อไ|ไหม|เท่าไ"
 )
+_CAPITALS: Final = re.compile(r"\b[A-Z]{2,}\b")
 _QUESTION_MARKS: Final = re.compile(r"[?？؟՞]")
 _EARLY: Final = 4  # words
 _AFTER: Final = 3  # words, after the last question mark
@@ -84,6 +85,19 @@ POINTERS_UNSPACED: Final = frozenset(
 )
 
 
+# They ask for one thing of what was spoken of, which may have been said already.
+_ONE_THING: Final = _folded("""
+when where who whom whose quando onde quem cuando donde quien quienes quand wann wo wer wen wem wohin woher dove chi wanneer
+waar wieviel combien quanto quanta cuanto cuanta hoeveel nar hvor hvornar когда где кто куда сколько متى أين كم
+""")
+_ONE_THING_UNSPACED: Final = re.compile(
+    r"什么时候|什麼時候|几点|幾點|哪[里裡儿]|谁|誰|多[少久大长長远遠高重快]|いつ|どこ|だれ|いくら|언제|어디|누[가구]|얼마"
+)
+_MORE: Final = _folded("""
+else more other others another further mais outro outra outros outras mas otro otra otros otras plus autre autres mehr noch
+andere anderen weitere altro altri meer еще другой другие
+""")
+
 # What cannot be understood without something said before.
 _BACK: Final = _folded("""
 it its that this those these they them their there he she his her him one ones same other others another else both either
@@ -95,7 +109,13 @@ darauf это этот эта эти тот та те он она они его 
 _BACK_UNSPACED: Final = re.compile(
     r"[这\u9019那它他她其該该此]|呢[?？]?\s*$|それ|これ|あれ|その|この|あの|彼|はどう(?:です|でしょう)?か?[?？]?\s*$|그것|이것|그건|이건|저것"
 )
+_NAMES_BACK_UNSPACED: Final = re.compile(
+    r"[这\u9019它他她其該该此]|那[个些里儿]|それ|これ|あれ|その|この|あの|彼|그것|이것|그건|이건|저것"
+)
 _GOES_ON_UNSPACED: Final = re.compile(r"呢[?？]?\s*$|はどう(?:です|でしょう)?か?[?？]?\s*$|는요[?？]?\s*$|은요[?？]?\s*$")
+_CORE_UNSPACED: Final = re.compile(
+    r"\W*(?:那么?|那麼|じゃあ?|では)?[，,、]?([\u3041-\u30ff\u3400-\u9fff々ー]{2,12}?)(?:呢|はどう(?:です|でしょう)?か?)\W*\Z"
+)
 _ELLIPTIC: Final = re.compile(
     r"\W*(?:(?:and|but|or|so|then|also|what about|how about|e|y|et|und|oder|а|и|e se|y si|et si)\b\W*)+", re.IGNORECASE
 )
@@ -103,7 +123,17 @@ _ELLIPTIC: Final = re.compile(
 
 def points_back(text: str) -> bool:
     """Whether it names something by what was said before, or leaves it out."""
-    return bool(_BACK_UNSPACED.search(text) or _ELLIPTIC.match(text)) or not _BACK.isdisjoint(words(text))
+    return bool(_BACK_UNSPACED.search(text) or _ELLIPTIC.match(text)) or not _BACK.isdisjoint(_small_words(text))
+
+
+def names_back(text: str) -> bool:
+    """Whether a word of it stands for something named before: "its", "there", 它."""
+    return bool(_NAMES_BACK_UNSPACED.search(text)) or not _BACK.isdisjoint(_small_words(text))
+
+
+def _small_words(text: str) -> list[str]:
+    """Without what is written in capitals within other text: who asks for IT does not mean it."""
+    return words(text if text.isupper() else _CAPITALS.sub(" ", text))
 
 
 def goes_on(text: str) -> bool:
@@ -112,8 +142,22 @@ def goes_on(text: str) -> bool:
     return bool(_GOES_ON_UNSPACED.search(text)) or (opening is not None and not asks_in_words(text[opening.end() :]))
 
 
+def unspaced_core(text: str) -> str:
+    """What a follow-up of Chinese or Japanese puts into the question before: 山河公司 of 那山河公司呢？; "" of any other text."""
+    found = _CORE_UNSPACED.match(text)
+    return found[1] if found and not names_back(found[1]) else ""
+
+
 def only_asks_for_more(text: str) -> bool:
-    """Whether it names nothing of its own: "why?", "tell me more", "还有吗？"."""
+    """Whether it wants what was not said yet of the same: "why?", "tell me more", "还有吗？"; "by when?" may have been said."""
+    if not only_goes_back(text):
+        return False
+    said = set(words(text))
+    return not (_ONE_THING_UNSPACED.search(text) or said & _ONE_THING) or not said.isdisjoint(_MORE)
+
+
+def only_goes_back(text: str) -> bool:
+    """Whether it names nothing of its own."""
     return all(map(only_points, content_words(text)))
 
 

@@ -191,13 +191,15 @@ class Lookup:
     """A question made ready for searching, and how.
 
     `question` stands by itself. `lexical` holds texts with their weights, whose words make the terms; `dense` is the
-    text that is embedded. `notes` say what was tried and rejected.
+    text that is embedded. A passage must hold one of the terms that are `needed`, if any are. `notes` say what was tried and
+    rejected.
     """
 
     question: str
     lexical: tuple[tuple[str, int], ...]
     dense: str
     how: Literal["as asked", "rewritten", "expanded"] = "as asked"
+    needed: frozenset[str] = frozenset()
     notes: Mapping[str, object] = field(default_factory=dict)
 
 

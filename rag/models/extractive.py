@@ -33,6 +33,7 @@ _UNDER_HEADING = 0.6  # what a term is worth that stands in the heading above th
 _UNDER_TITLE = 0.3
 _THE_SAME = 0.9  # of the question in a heading: what stands below answers it, in whatever words
 _OTHERS = 0.5  # as many words more than the question may a heading have that asks the same
+_ADDED = 0.6  # of what a follow-up says itself: what all the words together are worth that the conversation adds to it
 _RANK = 0.1  # what each rank of the passage costs
 _PASSAGE = 0.3  # what the whole passage's coverage adds
 _RELATIVE = 0.6  # further sentences score at least this much of the best one
@@ -100,7 +101,7 @@ class ExtractiveWriter:
         sentences = [sentence for rank, excerpt in enumerate(prompt.excerpts) for sentence in sentences_of(excerpt, rank)]
         scored = _by_words(prompt, sentences)
         if self._embedder is not None and scored and max(one.own for one in scored) < _COVERED:
-            scored = await self._by_meaning(prompt.question, scored, self._embedder)
+            scored = await self._by_meaning(_own(prompt) or prompt.question, scored, self._embedder)
         return sorted(scored, key=lambda one: (-one.score, one.sentence.rank, one.sentence.index))
 
     async def _by_meaning(self, question: str, scored: Sequence[_Scored], embedder: Embedder) -> list[_Scored]:
@@ -167,6 +168,12 @@ def _speaking(prompt: Prompt, scored: list[_Scored]) -> list[_Scored]:
     return scored if least else []
 
 
+def _own(prompt: Prompt) -> str:
+    """Of a follow-up that points back, its words and what they stand for; "" for any other question."""
+    asked = [text for text, weight in prompt.weights if weight == prompt.weights[0][1]]
+    return " ".join(asked) if 1 < len(asked) < len(prompt.weights) else ""
+
+
 def _adds(further: _Scored, first: _Scored) -> bool:
     """Whether it is worth a place beside the first. Under another heading it must speak of what the first one's names; of another
     passage it must be nearly as good.
@@ -208,12 +215,23 @@ class _Asked:
     """The question's terms in one language with what each is worth, which weigh the more the fewer sentences have them."""
 
     terms: dict[str, float]
-    sentences: int
+    sentences: Sequence[Sentence]
     counts: Counter[str]
 
     @cached_property
     def weights(self) -> dict[str, float]:
-        return {term: worth * math.log(1 + self.sentences / (self.counts[term] + 0.5)) for term, worth in self.terms.items()}
+        many = len(self.sentences)
+        weights = {term: worth * math.log(1 + many / (self.counts[term] + 0.5)) for term, worth in self.terms.items()}
+        added = [term for term, worth in self.terms.items() if worth < 1]
+        if added:
+            most = _ADDED * sum(weight for term, weight in weights.items() if self.terms[term] == 1 and self._is_told(term))
+            less = min(1.0, most / sum(weights[term] for term in added)) if most else 1.0
+            weights |= {term: less * weights[term] for term in added}
+        return weights
+
+    def _is_told(self, term: str) -> bool:
+        """Whether any sentence is about it: where none is, what the conversation was about is all there is to go by."""
+        return self.counts[term] > 0 or any(term in each.heading_terms for each in self.sentences)
 
     @cached_property
     def total(self) -> float:
@@ -249,7 +267,7 @@ def _by_words(prompt: Prompt, sentences: Sequence[Sentence]) -> list[_Scored]:
 def _asked(prompt: Prompt, sentences: Sequence[Sentence]) -> dict[str, _Asked]:
     counts = Counter(term for sentence in sentences for term in sentence.terms)
     languages = {sentence.language for sentence in sentences}
-    return {language: _Asked(_worth(prompt, language), len(sentences), counts) for language in languages}
+    return {language: _Asked(_worth(prompt, language), sentences, counts) for language in languages}
 
 
 def _worth(prompt: Prompt, language: str) -> dict[str, float]:

@@ -3,7 +3,7 @@
 import pytest
 
 from rag.abstaining import LANGUAGES
-from rag.courtesies import _MANNERS, besides_courtesies, courtesy
+from rag.courtesies import _MANNERS, besides_courtesies, courtesy, courtesy_after
 from rag.types import Turn
 
 
@@ -45,7 +45,10 @@ def test_a_greeting_is_returned_in_its_language(text: str, language: str) -> Non
         "Hi, what is alpha",
         "thank you letter template",
         "you",
-        "ok",
+        "ok Zurich",
+        "ok?",
+        "ok 42",
+        "42",
         "谢谢，怎么退货",
         "你好吗？",
         "…",
@@ -54,6 +57,28 @@ def test_a_greeting_is_returned_in_its_language(text: str, language: str) -> Non
 )
 def test_whatever_else_is_said_is_a_question(text: str) -> None:
     assert courtesy(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "language"),
+    [
+        ("ok", "", "en"),
+        ("OK!", "When is the Hamburg office open?", "en"),
+        ("ok", "Quantos dias de férias eu tenho?", "pt"),
+        ("Got it.", "Wann öffnet das Büro in Hamburg?", "de"),
+        ("entendi", "Quantos dias de férias eu tenho?", "pt"),
+        ("好的", "年假有几天？", "zh"),
+        ("了解しました。", "喫煙所はどこですか？", "ja"),
+    ],
+)
+def test_an_ok_is_no_question_and_is_answered_in_the_language_of_the_thread(text: str, said: str, language: str) -> None:
+    history = [Turn("user", said), Turn("assistant", "Quoted [1].")] if said else []
+
+    assert courtesy_after(text, [*history, Turn("user", "ok"), Turn("assistant", "You're welcome.")]) == (
+        _MANNERS[language].welcome,
+        language,
+    )
+    assert besides_courtesies([*history, Turn("user", text), Turn("assistant", "You're welcome.")]) == history
 
 
 def test_there_are_manners_in_every_language_that_abstains() -> None:

@@ -1,8 +1,13 @@
 """A follow-up that only puts another name into the question before (R9)."""
 
+import re
+
 import pytest
 
-from rag.expanding import expanded
+from rag.expanding import expanded, stands_alone
+from rag.lexical import question_terms
+from rag.naming import telling_words
+from rag.questions import only_asks_for_more, points_back
 from rag.types import Lookup, Turn
 
 ANSWER = "Open the Slack page and set SLACK_APP_TOKEN to the value."
@@ -55,3 +60,91 @@ def test_only_a_name_of_the_same_kind_is_replaced_and_of_several_the_one_after_t
 )
 def test_where_it_is_not_clear_what_is_replaced_all_of_the_question_before_is_kept(before: str, question: str) -> None:
     assert before in [text for text, _ in followed(before, question).lexical]
+
+
+def talk(*questions: str) -> list[Turn]:
+    return [turn for text in questions for turn in (Turn("user", text), Turn("assistant", "Quoted.", abstained=True))]
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "kept", "gone"),
+    [
+        (("Who manages the depot in Kassel?", "and in Trier?"), "and in Ulm?", "manages the depot", "Trier"),
+        (
+            ("Who manages the depot in Kassel?", "and in Trier?"),
+            "how many trucks are there?",
+            "manages the depot in Trier",
+            "Kassel",
+        ),
+        (("What does K-40 mean?", "and K-41?", "and K-42?", "and K-43?"), "and K-44?", "mean", "K-4[0-3]"),
+        (("What is the valve number of part 2 of station 399?",), "and of station 17?", "valve number of part 2", "399"),
+        (
+            ("What is the valve number of part 2 of station 399?", "and of station 17?"),
+            "and of part 3?",
+            "station 17",
+            "part 2|399",
+        ),
+        (("海风公司的电话是多少？",), "那山河公司呢？", "的电话是多少", "海风"),
+        (("海风公司的电话是多少？", "那山河公司呢？"), "明月公司呢？", "的电话是多少", "海风|山河"),
+    ],
+)
+def test_what_several_follow_ups_put_in_one_after_the_other_is_asked_about_the_last(
+    before: tuple[str, ...], question: str, kept: str, gone: str
+) -> None:
+    told = " ".join(text for text, _ in expanded(question, talk(*before)).lexical)
+
+    assert kept in told
+    assert not re.search(gone, told)
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "meant"),
+    [
+        (("What about Jena?",), "How much diesel is kept there?", "Jena"),
+        (("Who manages the depot in Bremen?", "and in Hamburg?"), "and its gate code?", "Hamburg"),
+        (("海风公司的电话是多少？", "明月公司呢？"), "它的折扣是多少？", "明月公司"),
+        (("Was kostet ein Dübel S10?", "und eine Mutter M8?"), "und wo liegt sie?", "Mutter M8"),
+    ],
+)
+def test_what_a_follow_up_points_back_to_weighs_as_much_as_its_own_words(
+    before: tuple[str, ...], question: str, meant: str
+) -> None:
+    weights = dict(expanded(question, talk(*before)).lexical)
+
+    assert weights[question] == weights[meant] == 3
+
+
+def test_a_follow_up_that_says_nothing_of_its_own_asks_again_what_was_asked_before() -> None:
+    asked = "Which form do I fill in after an accident?"
+
+    assert expanded("by when?", talk(asked)).lexical == ((asked, 3),)
+
+
+@pytest.mark.parametrize("text", ["why?", "tell me more", "还有吗？", "and what else?", "who else?", "por quê?", "warum?"])
+def test_who_only_asks_for_more_wants_what_was_not_said_yet(text: str) -> None:
+    assert only_asks_for_more(text)
+
+
+@pytest.mark.parametrize("text", ["by when?", "and where?", "How much diesel is there?", "什么时候？", "quando?", "wann denn?"])
+def test_who_asks_for_one_thing_may_be_told_again_what_was_said(text: str) -> None:
+    assert not only_asks_for_more(text)
+
+
+def test_what_the_documents_did_not_say_a_word_of_is_needed_in_what_answers_the_next_question_about_it() -> None:
+    known = [Turn("user", "Who manages the depot in Bremen?"), Turn("assistant", "Ann [1].")]
+    unknown = [*known, Turn("user", "and in Hamburg?"), Turn("assistant", "The documents do not say.", abstained=True)]
+
+    assert expanded("and its gate code?", unknown).needed == {"hamburg"}
+    assert expanded("and its gate code?", known).needed == set()
+    assert expanded("and in Trier?", unknown).needed == set()
+
+
+def test_an_abbreviation_in_capitals_is_no_small_word() -> None:
+    assert not points_back("Who is responsible for IT?")
+    assert points_back("Who is responsible for it?")
+    assert points_back("WHO IS RESPONSIBLE FOR IT?")
+    assert telling_words("Who is responsible for IT?") == ("responsible", "IT")
+    assert telling_words("Quem responde pela TI e pelo OU?")[-2:] == ("TI", "OU")
+    assert question_terms("Who is responsible for IT?", ["en"])[-1] == "it"
+    assert "it" not in question_terms("WHO IS RESPONSIBLE FOR IT?", ["en"])
+    assert stands_alone("Who is responsible for IT?", talk("How many days is maternity leave?"))

@@ -280,6 +280,27 @@ async def test_a_follow_up_is_as_relevant_as_what_it_brings_itself_is_found() ->
     assert await relevance("parking") < 0.7 * await relevance("and why?")
 
 
+async def test_what_a_follow_up_points_back_to_counts_as_what_it_brings_itself() -> None:
+    retriever = Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(), None, ALONE)
+
+    async def relevance(weight: int) -> float:
+        lookup = Lookup("its cat?", (("its cat?", 3), ("zebra unicorn", weight)), "cat", "expanded")
+        return (await retriever.find(lookup, ["b"], Trace("question"))).relevance
+
+    assert await relevance(3) < 0.9 * await relevance(2)
+
+
+async def test_a_passage_without_any_of_the_words_that_are_needed_is_no_match() -> None:
+    retriever = Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(), None, ALONE)
+
+    def lookup(*needed: str) -> Lookup:
+        return Lookup("cat food", (("cat food", 1),), "cat", "expanded", frozenset(needed))
+
+    assert (await retriever.find(lookup(), ["b"], Trace("question"))).matches
+    assert (await retriever.find(lookup("zebra", "cat"), ["b"], Trace("question"))).matches
+    assert not (await retriever.find(lookup("zebra"), ["b"], Trace("question"))).matches
+
+
 async def test_relevance_is_that_of_the_most_relevant_passage_wherever_it_ranks() -> None:
     reranker = ScriptedReranker({"bird": 0.9, "cat-food": 0.1})
     found = await Retriever(MemoryIndex(*ANIMALS), AnimalEmbedder(), reranker, ALONE).find(

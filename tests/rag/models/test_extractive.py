@@ -406,6 +406,32 @@ async def test_the_words_of_a_follow_up_weigh_more_than_what_was_added_to_it() -
     assert await first() == "Footnote makes an index of all documents [1]."
 
 
+async def follow_up(given: tuple[Excerpt, ...], *weights: tuple[str, int], embedder: FakeEmbedder | None = None) -> str:
+    question = " ".join(text for text, _ in weights)
+    writer = ExtractiveWriter(embedder, ExtractiveSettings(sentences=1))
+    pieces = [piece async for piece in writer.write(Prompt("", "", question, given, weights=weights))]
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+async def test_however_much_is_added_to_a_follow_up_what_it_says_itself_weighs_most() -> None:
+    given = excerpts(
+        "The meal voucher is 38 euros a working day and is paid on the fifth of each month. Parking is 250 euros. Dogs are allowed."
+    )
+    added = (("How much is the meal voucher?", 1), ("meal voucher paid working month", 1))
+
+    assert await follow_up(given, ("and parking?", 3), *added) == "Parking is 250 euros [1]."
+    assert (await follow_up(given, ("and helicopters?", 3), *added)).startswith("The meal voucher")
+
+
+async def test_of_what_a_follow_up_points_back_to_the_meaning_is_asked_for_not_of_all_that_was_said() -> None:
+    given = excerpts("Backups run at night. The proprietor of it all is Zylphia.")
+    embedder = FakeEmbedder([("owns", "proprietor"), ("nightly", "backups")])
+
+    assert await follow_up(given, ("who owns it?", 3), ("Osprey", 3), ("How nightly are they kept?", 1), embedder=embedder) == (
+        "The proprietor of it all is Zylphia [1]."
+    )
+
+
 @pytest.mark.parametrize(
     "pointer",
     [
