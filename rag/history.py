@@ -84,7 +84,7 @@ def language_of(text: str, history: Sequence[Turn], known: Sequence[str] = ()) -
     may_be = likely(text)
     if len(may_be) == 1:
         return may_be[0]
-    before = detect(" ".join(turn.text for turn in history if turn.role == "user")) if history else ""
+    before = next(iter(likely(" ".join(turn.text for turn in history if turn.role == "user"))), "") if history else ""
     if before and (not may_be or before in may_be):
         return before
     if not may_be or (tells(text) and may_be != _HAN):

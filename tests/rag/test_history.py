@@ -159,6 +159,7 @@ DOCUMENTS = ("en", "pt", "zh", "ja")
         ("pension?", PORTUGUESE, "pt"),
         ("sabbatical", JAPANESE, "ja"),
         ("'; DROP TABLE turns; --", "", "en"),
+        ("'; DROP TABLE turns; --", "lorem? pension?", "en"),  # of which nothing tells a language either
         ("why?", PORTUGUESE, "en"),
         ("¿y en Lisboa?", "How long is annual leave?", "es"),
         ("et à Paris ?", "Combien coûte le parking ?", "fr"),
