@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rag.naming import Name
     from rag.types import Turn
 
+PUT_WEIGHT: Final = 3  # of a question that the follow-up asks again, of another name
 MEANT_WEIGHT: Final = 3
 OWN_WEIGHT: Final = 3  # measured: the last turn three times, two user turns before it and five words of the answer once
 USER_TURNS: Final = 2
@@ -37,8 +38,8 @@ _LETTERS_OF_ONE: Final = 2.5  # what one character of theirs is worth
 
 
 def expanded(question: str, history: Sequence[Turn]) -> Lookup:
-    """The follow-up with words of the conversation. Its own weigh most, so that a change of topic is not dragged back, and what
-    it points back to by a word of its own ("its", "there") as much.
+    """The follow-up with words of the conversation. Its own weigh most, so that a change of topic is not dragged back; as much
+    weighs what it points back to by a word of its own ("its", "there"), and a question into which it only puts another name.
     """
     earlier, named_last = _earlier(history)
     last = next((turn for turn in reversed(history) if turn.role == "assistant"), None)
@@ -47,7 +48,7 @@ def expanded(question: str, history: Sequence[Turn]) -> Lookup:
     if put := _put(question, earlier):
         earlier, answer = [_with(text, put.old, " ") for text in earlier], ""
     told = salient(answer)
-    lexical = [(question, OWN_WEIGHT), *((text, 1) for text in earlier)]
+    lexical = [(question, OWN_WEIGHT), *((text, PUT_WEIGHT if put else 1) for text in earlier)]
     if earlier and only_goes_back(question):
         lexical = [(earlier[0], OWN_WEIGHT), *lexical[2:]]
     if meant:

@@ -120,6 +120,7 @@ _SPEAKS: Final = {
 }
 _WORD: Final = re.compile(r"[^\W\d_]+'?")
 _PLAIN_WORD: Final = re.compile(r"[a-z]+'?")  # the same where all is ASCII and small, in a third of the time
+_ELIDED: Final = frozenset("cdjlmnst")
 _FAMILIES: Final = {
     "latin": frozenset(
         {"en", "de", "fr", "es", "pt", "it", "nl", "sv", "da", "no", "fi", "pl", "cs", "hu", "ro", "tr", "id", "ca", "vi"}
@@ -241,6 +242,8 @@ def _leanings(word: str, family: frozenset[str]) -> tuple[tuple[str, float], ...
     """Which languages of a family a word speaks for, and how strongly."""
     plain = word.rstrip("'")
     told = dict(_SPEAKS.get(plain, ()))
+    if word in _ELIDED:  # with no apostrophe: somebody's initial
+        told = {language: worth for language, worth in told.items() if language == "en"}
     shown: dict[str, float] = {}
     for language, find, worth in _PLAIN_SIGNS if word.isascii() else _ALL_SIGNS:
         if found := find(word):

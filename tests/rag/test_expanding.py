@@ -114,6 +114,13 @@ def test_what_a_follow_up_points_back_to_weighs_as_much_as_its_own_words(
     assert weights[question] == weights[meant] == 3
 
 
+def test_a_question_that_is_asked_again_of_another_name_weighs_as_much_as_that_name() -> None:
+    before = "When is the Hamburg office open?"
+
+    assert expanded("and in Munich?", talk(before)).lexical == (("and in Munich?", 3), ("When is the   office open?", 3))
+    assert expanded("and parking?", talk(before)).lexical == (("and parking?", 3), (before, 1))
+
+
 def test_a_follow_up_that_says_nothing_of_its_own_asks_again_what_was_asked_before() -> None:
     asked = "Which form do I fill in after an accident?"
 

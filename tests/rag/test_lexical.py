@@ -115,6 +115,10 @@ def test_content_words_are_distinct_and_in_order() -> None:
         ("ar", "يكتب الخادم سجله في ملف يتم تغييره كل يوم ويحفظ لمدة أسبوع."),
         ("th", "เซิร์ฟเวอร์เขียนบันทึกลงในไฟล์ทุกวัน"),
         ("", "12345 !!! ---"),
+        (
+            "en",
+            "Depots of the company: Bremen, C. Krause; Jena, D. Lang; Ulm, L. Vogel; Gera, N. Busch; Trier, S. Schulz; J. Wolf",
+        ),
     ],
 )
 def test_the_language_of_a_passage_is_told(language: str, text: str) -> None:
