@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rag.languages import detect, script
 from rag.lexical import content_words, is_stop, words
-from rag.naming import is_unspaced, named, names, telling_words
+from rag.naming import JOINTS, is_unspaced, named, names, telling_words
 from rag.questions import POINTERS, asks_in_words, goes_on, names_back, only_goes_back, only_points, points_back, unspaced_core
 from rag.types import Lookup
 
@@ -137,7 +137,7 @@ def _put_unspaced(core: str, earlier: Sequence[str]) -> _Put | None:
 
 def _is_all(own: Sequence[str], new: Sequence[Name], earlier: Sequence[str]) -> bool:
     """Whether the follow-up says nothing but the name, and the word before it that the question before has too: "of station 17"."""
-    named_words = {word for name in new for word in name.text.split()}
+    named_words = {word for name in new for word in name.text.split()} - JOINTS
     beside = {word.casefold() for word in own if word not in named_words}
     return named_words <= set(own) and (not beside or beside <= {name.after for name in new} & set(words(" ".join(earlier))))
 

@@ -20,6 +20,7 @@ _JAPANESE: Final = re.compile(
     "[\u30a1-\u30fa\u30fc]{2,}|[\u3005\u3400-\u4dbf\u4e00-\u9fff]{2,}"
 )  # words stand in these, endings in the third
 _WITHOUT_PHRASES: Final = STOPWORDS.keys() - STOP_PHRASES.keys()
+JOINTS: Final = frozenset({"de", "do", "da", "dos", "das", "del", "di", "of", "van", "von", "am"})  # within a name: Rio de Janeiro
 _SEGMENT: Final = 8  # characters of an unspaced text that count as one word, at most
 
 
@@ -93,11 +94,17 @@ def named(text: str) -> list[Name]:
     for name in names(text):
         before = text[: text.find(name)].rstrip()
         shape = "number" if name.isdecimal() else "code" if _CODE.search(name) else "name"
-        if found and found[-1].shape == shape and before.endswith(found[-1].text):
-            found[-1] = found[-1]._replace(text=f"{found[-1].text} {name}")
+        start = _without_joint(before)
+        if found and found[-1].shape == shape and start.endswith(found[-1].text):
+            found[-1] = found[-1]._replace(text=f"{found[-1].text}{before[len(start) :]} {name}")
         else:
             found.append(Name(name, shape, (words(before) or [""])[-1]))
     return found
+
+
+def _without_joint(before: str) -> str:
+    head, _, last = before.rpartition(" ")
+    return head.rstrip() if last in JOINTS else before
 
 
 def is_unspaced(word: str) -> bool:

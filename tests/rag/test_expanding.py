@@ -84,6 +84,8 @@ def talk(*questions: str) -> list[Turn]:
             "station 17",
             "part 2|399",
         ),
+        (("Quanto custa o estacionamento no Rio de Janeiro?",), "E em São Paulo?", "Quanto custa o estacionamento", "Rio|Janeiro"),
+        (("Quanto custa o estacionamento em Itu?",), "E no Rio de Janeiro?", "Quanto custa o estacionamento", "Itu"),
         (("海风公司的电话是多少？",), "那山河公司呢？", "的电话是多少", "海风"),
         (("海风公司的电话是多少？", "那山河公司呢？"), "明月公司呢？", "的电话是多少", "海风|山河"),
     ],
