@@ -74,10 +74,20 @@ def _earlier(history: Sequence[Turn]) -> tuple[list[str], str]:
     for n in at:
         text = history[n].text[:_TURN_READ]
         change = _put(text, complete[: -USER_TURNS - 1 : -1])
-        complete.append(change.complete if change else text)
+        complete.append(change.complete if change else _with_meant(text, complete))
     if change or len(at) < USER_TURNS or stands_alone(history[at[-1]].text, history[: at[-1]]):
         return complete[-1:], change.new if change else ""
     return complete[: -USER_TURNS - 1 : -1], ""
+
+
+def _with_meant(text: str, earlier: Sequence[str]) -> str:
+    """A question before that only points back, with what it points to, so that the next one may point to that as well."""
+    return " ".join([text, *names(earlier[-1])]) if earlier and _only_leans(text) else text
+
+
+@lru_cache(maxsize=256)
+def _only_leans(text: str) -> bool:
+    return (names_back(text) or only_goes_back(text)) and not names(text)
 
 
 def _meant(question: str, earlier: Sequence[str], named_last: str) -> list[str]:

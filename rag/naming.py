@@ -89,7 +89,8 @@ class Name(NamedTuple):
     after: str
 
 
-def named(text: str) -> list[Name]:
+@lru_cache(maxsize=64)
+def named(text: str) -> tuple[Name, ...]:
     found: list[Name] = []
     for name in names(text):
         before = text[: text.find(name)].rstrip()
@@ -99,7 +100,7 @@ def named(text: str) -> list[Name]:
             found[-1] = found[-1]._replace(text=f"{found[-1].text}{before[len(start) :]} {name}")
         else:
             found.append(Name(name, shape, (words(before) or [""])[-1]))
-    return found
+    return tuple(found)
 
 
 def _without_joint(before: str) -> str:

@@ -104,6 +104,7 @@ def test_what_several_follow_ups_put_in_one_after_the_other_is_asked_about_the_l
     [
         (("What about Jena?",), "How much diesel is kept there?", "Jena"),
         (("Who manages the depot in Bremen?", "and in Hamburg?"), "and its gate code?", "Hamburg"),
+        (("How do I roll back Falcon?", "and Osprey?", "How long are its backups kept?", "why?"), "And its database?", "Osprey"),
         (("海风公司的电话是多少？", "明月公司呢？"), "它的折扣是多少？", "明月公司"),
         (("Was kostet ein Dübel S10?", "und eine Mutter M8?"), "und wo liegt sie?", "Mutter M8"),
     ],
