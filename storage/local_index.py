@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 AT_ONCE = 150_000
+_A_TURN = 0.005  # seconds: a few searches
 
 
 class LocalIndex:
@@ -41,6 +43,7 @@ class LocalIndex:
         self._shelves: dict[str, Shelf] = {}
         self._seen: dict[str, Reader] = {}  # to be the newest, since the event loop's last round: nobody could tell a later look
         self._lane = Lane("index")
+        self._let_in = 0.0
 
     async def __aenter__(self) -> Self:
         await self.searcher.__aenter__()
@@ -55,6 +58,7 @@ class LocalIndex:
             await asyncio.to_thread(shelf.close)
 
     async def search(self, base: str, search: Search) -> list[Candidate]:
+        await self._let_others_in()
         if (found := await self.searcher.search(base, search)) is not None:
             return found
         if (reader := self._current(base)) and reader.generation.size <= self._at_once:
@@ -62,11 +66,19 @@ class LocalIndex:
         return await self._read(base, lambda reader: searched(base, reader.generation, search), [])
 
     async def beside(self, base: str, search: Search, work: Work[T]) -> T | None:
+        await self._let_others_in()
         if (found := await self.searcher.beside(base, search, work)) is not None:
             return found
         if (reader := self._current(base)) and reader.generation.size <= self._at_once:
             return guarded(base, partial(worked, reader, base, search, work))
         return await self._read(base, lambda reader: worked(reader, base, search, work), None)
+
+    async def _let_others_in(self) -> None:
+        """What is done at once waits for nothing: who searches again and again would keep everybody else from their turn."""
+        now = time.monotonic()
+        if now - self._let_in > _A_TURN:
+            self._let_in = now
+            await asyncio.sleep(0)
 
     async def passages(self, base: str, ids: Sequence[str]) -> list[Passage]:
         """Read at once: it takes less time than the way to a thread, and the system has most of it in memory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rag.lexical import is_foreign, terms, words
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from rag.models.extracting import Sentence
 
 _SHARED = 0.25
-_SMALL = 2  # digits: such a number may be written in words
+_YEAR = re.compile(r"(?:19|20)\d\d")  # other numbers are amounts, and may be written in words
+_ALIKE = 4  # letters that a name begins with in several languages: Zurique, Zürich
 
 
 class Spoken:
@@ -23,14 +25,14 @@ class Spoken:
     """
 
     def __init__(self, question: str, sentences: Sequence[Sentence]) -> None:
-        self._names = [name for name in names(question) if not (name.isdecimal() and len(name) <= _SMALL)]
+        self._names = [name for name in names(question) if not name.isdecimal() or _YEAR.fullmatch(name)]
         self._sections: dict[tuple[int, str], frozenset[str]] = {}
         self._rows: set[tuple[int, str, int]] = set()  # tables with a row that holds a name
         self._foreign: set[str] = set()
         if self._names:
             self._read(sentences)
-            self._foreign = {one.language for one in sentences if is_foreign(question, [one.language])}
-            self._foreign -= {one.language for one in sentences if self._lacking(one, self._sections[_section(one)]) < self.names}
+            holding = {one.language for one in sentences if self._lacking(one, self._sections[_section(one)]) < self.names}
+            self._foreign = {one.language for one in sentences if is_foreign(question, [one.language])} - holding
 
     def _read(self, sentences: Sequence[Sentence]) -> None:
         for sentence in sentences:
@@ -55,11 +57,17 @@ class Spoken:
         return self._lacking(sentence, self._sections[key])
 
     def _lacking(self, sentence: Sentence, there: frozenset[str]) -> int:
-        return sum(not _stands(name, sentence.language, there) for name in self._names)
+        foreign = sentence.language in self._foreign
+        return sum(not (_stands(name, sentence.language, there) or (foreign and _begins(name, there))) for name in self._names)
 
 
 def _section(sentence: Sentence) -> tuple[int, str]:
     return sentence.n, sentence.heading
+
+
+def _begins(name: str, there: frozenset[str]) -> bool:
+    beginning = "".join(words(name)[:1])[:_ALIKE]
+    return len(beginning) == _ALIKE and any(term.startswith(beginning) for term in there)
 
 
 def _stands(name: str, language: str, there: frozenset[str]) -> bool:

@@ -361,11 +361,14 @@ async def test_a_follow_up_is_held_to_its_own_names_and_a_name_in_another_langua
     pieces = [piece async for piece in ExtractiveWriter().write(added) if isinstance(piece, str)]
 
     given = excerpts("The wifi of the London office is gratis.")
+    city = excerpts("The hotel with wifi and taxi in Zürich costs 250 euros.")
     table = excerpts("Supplier: Brenner; City: Berlin; Payment terms: 30 days", language="it")
 
     assert pieces
     assert await answer("¿Es gratis el wifi de la oficina de Londres, por favor?", given)
     assert await answer("What are the payment terms of Siemens, please?", table) == ""
+    assert await answer("Qual é o hotel com wifi e taxi em Zurique, por favor?", city)
+    assert await answer("Is there a hotel with wifi for 600 euros?", city)
 
 
 async def test_below_a_heading_that_asks_the_same_stands_the_answer_in_whatever_words() -> None:
