@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from rag.attached import without_names
 from rag.errors import ModelError
 from rag.expanding import expanded, stands_alone
 from rag.guarding import objection, trimmed
@@ -44,8 +45,8 @@ class Condenser:
 
     async def standalone(self, question: str, history: Sequence[Turn], trace: Trace) -> Lookup:
         """Never fails over a model: whatever it does, the question can be looked up."""
-        asked = " ".join(well_formed(question).split())
-        said = [turn for turn in history if turn.text.strip()]
+        asked = " ".join(without_names(well_formed(question)).split())
+        said = [replace(turn, text=without_names(turn.text)) for turn in history if turn.text.strip()]
         with trace.step("condense") as notes:
             notes["history_turns"] = len(said)
             if not said or self._settings.condense == "never":

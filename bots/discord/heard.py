@@ -9,6 +9,7 @@ import discord
 
 from bots.discord.history import SAID, files_of, words_of
 from bots.discord.places import is_help_post
+from rag.attached import content_alone
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -82,4 +83,4 @@ async def asked(message: discord.Message, me: discord.ClientUser, most: int) -> 
     text = words_of(message, me.id)
     if is_help_post(message.channel) and message.id == message.channel.id:
         text = "\n\n".join(part for part in (getattr(message.channel, "name", ""), text) if part)
-    return "\n\n".join(part for part in (text, await files_of(message, most - len(text))) if part)
+    return content_alone("\n\n".join(part for part in (text, await files_of(message, most - len(text))) if part))

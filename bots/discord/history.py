@@ -11,6 +11,7 @@ import discord
 from bots.discord.askers import name_of
 from bots.discord.failing import delivering
 from bots.discord.places import is_help_post
+from rag.attached import named
 from rag.errors import DeliveryError
 from rag.types import Turn
 
@@ -136,7 +137,7 @@ async def files_of(message: discord.Message, room: int = FILE_CHARACTERS) -> str
         if (kind.startswith("text/") or attachment.filename.lower().endswith(TEXTS)) and left > 0:
             text = await _content(attachment)
             cut = f"{text[:left]}\n[…]" if len(text) > left else text
-            read.append(f"{attachment.filename}:\n{cut.strip()}")
+            read.append(named(attachment.filename, cut.strip()))
     return "\n\n".join(read)
 
 

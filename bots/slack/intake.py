@@ -13,6 +13,7 @@ from bots.slack.events import Changed, Deleted, Liked, Opened, Removed, Told, Wh
 from bots.slack.places import NAME, ReplyTo
 from bots.slack.reading import files, said
 from bots.slack.web import called
+from rag.attached import content_alone
 from rag.errors import DeliveryError
 from rag.questions import is_question
 from rag.types import Place, Question, Thread
@@ -192,7 +193,7 @@ class Intake:
     async def _text(self, told: Told, workspace: Workspace, me: str) -> str:
         content = told.words(me)
         text = await self._people.readable(workspace, said(content))
-        return "\n\n".join(part for part in (text, await files(content, workspace)) if part)
+        return content_alone("\n\n".join(part for part in (text, await files(content, workspace)) if part))
 
     async def _question(self, told: Told, thread: Thread, text: str, notice: str) -> Question:
         reply_to = ReplyTo(told.root, told.message, told.user, told.team)

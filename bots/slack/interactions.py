@@ -17,6 +17,7 @@ from bots.slack.reading import files, said
 from bots.slack.responding import sent
 from bots.slack.web import called
 from bots.wording import words
+from rag.attached import content_alone
 from rag.errors import FootnoteError, PostImpossible
 from rag.types import Question, Thread
 
@@ -169,7 +170,7 @@ class Interactions:
         where = where_of(str((body.get("team") or {}).get("id", "")), str((body.get("channel") or {}).get("id", "")))
         workspace = await self._workspaces.get(where.workspace)
         text = await self._people.readable(workspace, said(message))
-        text = "\n\n".join(part for part in (text, await files(message, workspace)) if part)
+        text = content_alone("\n\n".join(part for part in (text, await files(message, workspace)) if part))
         response_url = str(body.get("response_url") or "")
         if refusal := await self.intake.may(where, user, "question", text):
             self._later(self._told(workspace, response_url, refusal))

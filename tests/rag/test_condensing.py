@@ -54,6 +54,34 @@ async def test_without_history_no_model_is_asked_and_the_question_stays(history:
     assert lookup.lexical == (("How do I roll back?", 1),)
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "please read\n\nmessage.txt:\nwhen are laptops replaced?",
+        "please read\n(attached file my notes.txt:)\nwhen are laptops replaced?\n(attached file plan.png, not read)",
+    ],
+)
+async def test_what_an_attached_file_is_called_is_not_searched_for(question: str) -> None:
+    lookup = await Condenser(ScriptedWriter([]), PROMPTS, CondenseSettings()).standalone(question, [], Trace("q"))
+
+    assert lookup.question == lookup.dense == "please read when are laptops replaced?"
+    assert lookup.lexical == (("please read when are laptops replaced?", 1),)
+
+
+async def test_what_a_file_that_was_attached_before_is_called_is_not_searched_for_either() -> None:
+    said = [Turn("user", "message.txt:\nHow is the gateway Zylphia restarted?"), Turn("assistant", "With `zylphia restart`.")]
+    lookup = await Condenser(None, PROMPTS, CondenseSettings()).standalone("and on staging?", said, Trace("q"))
+
+    assert "zylphia" in str(lookup).casefold()
+    assert "message" not in str(lookup)
+
+
+async def test_a_question_that_is_nothing_but_a_files_name_stays() -> None:
+    lookup = await Condenser(None, PROMPTS, CondenseSettings()).standalone("message.txt:", [], Trace("q"))
+
+    assert lookup.question == "message.txt:"
+
+
 async def test_condensing_can_be_switched_off() -> None:
     condenser = Condenser(ScriptedWriter([]), PROMPTS, CondenseSettings(condense="never"))
 

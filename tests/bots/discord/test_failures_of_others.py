@@ -127,6 +127,22 @@ async def test_a_long_paste_comes_as_a_file_without_a_type_and_is_read_up_to_a_l
     assert "photo" not in bot.core.asked[0]
 
 
+async def test_a_file_that_is_all_of_a_question_is_asked_without_its_name(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    async with bot.running():
+        await (await ana.says("@Footnote", files={"message.txt": b"when are\nlaptops replaced?"})).answered()
+        several = await ana.says("@Footnote", files={"a.txt": b"one", "b.txt": b"two"})
+        await several.answered()
+        await (await ana.says("@Footnote", files={"large.txt": b"x" * 300_000})).answered()
+
+    assert bot.core.asked == [
+        "when are\nlaptops replaced?",
+        "a.txt:\none\n\nb.txt:\ntwo",
+        "large.txt:\n(not read: too large)",
+    ]
+
+
 async def test_what_is_said_while_the_connection_is_cut_is_answered_after_it(fake: FakeDiscord, bot: Bot) -> None:
     place = fake.guild()
     ana = place.person("Ana")

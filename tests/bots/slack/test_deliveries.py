@@ -42,6 +42,13 @@ async def test_one_mention_that_slack_tells_twice_is_answered_once(slack: FakeSl
     assert slack.refused == []
 
 
+async def test_a_file_that_is_all_of_a_question_is_asked_without_its_name(slack: FakeSlack, bot: Bot) -> None:
+    async with bot.running():
+        await all_settled(slack, slack.workspace.person("Ana").attaches("message.txt", b"how do I deploy?", "@Footnote"))
+
+    assert bot.core.asked == ["how do I deploy?"]
+
+
 async def test_events_that_come_twice_or_again_are_answered_once(slack: FakeSlack, bot: Bot) -> None:
     slack.faults.duplicates = 1.0
     async with bot.running():
