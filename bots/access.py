@@ -10,14 +10,13 @@ from bots.wording import words
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from rag.ports import Inbox
-    from rag.types import Place, Question
+    from rag.ports import Limit
+    from rag.types import Place, Question, Tally
 
 Kind: TypeAlias = Literal["question", "command", "button", "suggestion"]
 Refusal: TypeAlias = Literal["bot", "outsider", "guest", "shared", "channel", "not an admin"]
 # The bases that may be asked for by name in a place, by a person with these roles.
 Choosable: TypeAlias = "Callable[[Place, Collection[str]], Sequence[str]]"
-MINUTE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +85,24 @@ class LimitSettings:
 
 
 class AskingLimits:
-    """How much may be asked, counted in the database: over all processes, and over restarts."""
+    """How much may be asked, counted in the database as a question is taken in: over all processes, and over restarts."""
 
-    def __init__(self, inbox: Inbox, settings: LimitSettings) -> None:
-        self._inbox = inbox
+    def __init__(self, settings: LimitSettings) -> None:
         self._settings = settings
 
-    async def notice(self, question: Question) -> str:
-        """What is said instead of an answer; "" where no limit is reached."""
+    def of(self, question: Question) -> Limit:
+        """What is said instead of an answer, by what was asked before; "" where no limit is reached."""
         most, told = self._settings, words(question.text, question.language)
-        if len(question.text) > most.question_characters:
-            return told.too_long.format(most=most.question_characters)
-        asked = await self._inbox.tally(question.thread, question.person, seconds=MINUTE)
-        reached = (
-            (asked.person, most.person_per_minute, told.person_limit),
-            (asked.place, most.place_per_minute, told.place_limit),
-            (asked.thread, most.thread_answers, told.thread_limit),
-            (asked.today, most.answers_per_day, told.budget),
-        )
-        return next((notice for count, limit, notice in reached if limit and count >= limit), "")
+
+        def notice(asked: Tally) -> str:
+            if len(question.text) > most.question_characters:
+                return told.too_long.format(most=most.question_characters)
+            reached = (
+                (asked.person, most.person_per_minute, told.person_limit),
+                (asked.place, most.place_per_minute, told.place_limit),
+                (asked.thread, most.thread_answers, told.thread_limit),
+                (asked.today, most.answers_per_day, told.budget),
+            )
+            return next((notice for count, limit, notice in reached if limit and count >= limit), "")
+
+        return notice

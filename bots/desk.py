@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from bots.answering import Replies
     from bots.surfaces import Surface
-    from rag.ports import Inbox, Memory
+    from rag.ports import Inbox, Limit, Memory
     from rag.types import Place, Question, Thread
 
 log = getLogger(__name__)
@@ -46,7 +46,7 @@ class DeskSettings:
 
 
 class Limits(Protocol):
-    async def notice(self, question: Question) -> str:
+    def of(self, question: Question) -> Limit:
         """What is said instead of an answer where a limit is reached (X3); "" where none is."""
         ...
 
@@ -96,20 +96,20 @@ class Desk:
 
         `taken` is done once it is claimed, before anybody works on it. While draining it is left to the next process.
         """
-        notice = question.notice or (await self._limits.notice(question) if self._limits else "")
-        claimed = await self._claim(replace(question, notice=notice), taken)
+        claimed = await self._claim(question, taken)
         if claimed is None:
             return False
         if not self._draining:
-            if not notice:
+            if not claimed.notice:
                 self._beside.do(self._surface(claimed).looking(claimed))
             self._work(claimed.thread)
         return True
 
     async def _claim(self, question: Question, taken: Callable[[Question], Awaitable[None]] | None) -> Question | None:
+        limit = None if question.notice or self._limits is None else self._limits.of(question)
         if taken is None:
-            return await self._inbox.claim(question)
-        claimed = await self._inbox.claim(question, self._holding.holder, seconds=self._holding.seconds)
+            return await self._inbox.claim(question, limit=limit)
+        claimed = await self._inbox.claim(question, self._holding.holder, seconds=self._holding.seconds, limit=limit)
         if claimed is not None:
             await taken(claimed)
             await self._holding.hand_back(claimed.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from rag.types import Progress
+from rag.types import Progress, Tally
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         Search,
         Signature,
         Stretch,
-        Tally,
         Thread,
         Turn,
         Vector,
@@ -288,10 +287,13 @@ class Inbox(Protocol):
     database's clock. Whatever changes a question does so only while its holder still holds it, and says whether it did.
     """
 
-    async def claim(self, asked: Question, holder: str = "", *, seconds: float = 0.0) -> Question | None:
+    async def claim(
+        self, asked: Question, holder: str = "", *, seconds: float = 0.0, limit: Limit | None = None
+    ) -> Question | None:
         """Take a question in: it comes back with its id. None where its message or gesture was taken in before.
 
-        For `seconds` nobody takes it up, unless `holder` hands it back before.
+        For `seconds` nobody takes it up, unless `holder` hands it back before. `limit` is told how much was taken in before it,
+        and says its notice; of many at once, on however many processes, each counts those before it.
         """
         ...
 
@@ -372,10 +374,6 @@ class Inbox(Protocol):
         """People talk among themselves there, until one of them asks us again."""
         ...
 
-    async def tally(self, thread: Thread, person: str, *, seconds: float) -> Tally:
-        """How much was asked in these last seconds. What got only a notice does not count."""
-        ...
-
 
 class Installations(Protocol):
     """What platforms gave us when we were installed in a workspace; kept so that only we can read it (S10)."""
@@ -403,4 +401,5 @@ class Observer(Protocol):
 
 
 OnDraft: TypeAlias = Callable[[str], None]  # all the text so far, so a late one can be skipped
+Limit: TypeAlias = Callable[[Tally], str]  # a notice where what was asked before is enough, else ""
 OnProgress: TypeAlias = Callable[[Progress], None]

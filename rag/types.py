@@ -96,7 +96,9 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many questions were asked lately: by one person, in one place, in one thread in all, and by everybody today."""
+    """How many questions were asked: by one person and in one place in the last minute, in one thread in all, and by everybody
+    today. What got only a notice does not count.
+    """
 
     person: int = 0
     place: int = 0

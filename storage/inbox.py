@@ -15,6 +15,7 @@ from storage.conversations import thread_key
 from storage.inbox_rows import (
     ANSWER,
     ASKERS,
+    COUNTING,
     FINISH,
     FORGET_ANSWER,
     FORGET_TURNS,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Executable, Row
 
+    from rag.ports import Limit
     from rag.types import Answer, Place, Question, QuestionState, Thread
     from storage.database import Database
 
@@ -66,19 +68,28 @@ class DatabaseInbox:
         self._judge = judge_upsert(database.dialect)
         self._tally = Asked(TALLY)
 
-    async def claim(self, asked: Question, holder: str = "", *, seconds: float = 0.0) -> Question | None:
+    async def claim(
+        self, asked: Question, holder: str = "", *, seconds: float = 0.0, limit: Limit | None = None
+    ) -> Question | None:
         now = datetime.now(UTC)
         number = new_id()
         taken = replace(asked, id=str(number), asked_at=asked.asked_at or now, taken_at=made_at(number))
         thread, row, insertion = thread_row(asked.thread, now), question_row(taken), self._question
+        counted = tally_values(asked.thread, asked.person)
         if holder:
             row, insertion = row | {"holder": holder, "seconds": seconds}, self._held
 
-        def work(connection: Connection) -> bool:
+        def work(connection: Connection) -> Question | None:
             connection.execute(self._thread, thread)
-            return connection.execute(insertion, row).first() is not None
+            notice = asked.notice
+            if limit is not None:
+                if connection.dialect.name == "postgresql":  # on SQLite, one at a time writes
+                    connection.execute(COUNTING)
+                notice = limit(Tally(*self._tally.rows(connection, counted)[0]))
+            claimed = connection.execute(insertion, {**row, "notice": notice}).first()
+            return None if claimed is None else replace(taken, notice=notice)
 
-        return taken if await self._database.write(work) else None
+        return await self._database.write(work)
 
     async def next(self, thread: Thread, holder: str, *, seconds: float) -> Question | None:
         asked, lock = {"thread": thread_key(thread)}, {"number": _number(thread)}
@@ -175,11 +186,6 @@ class DatabaseInbox:
     async def hush(self, thread: Thread) -> None:
         asked = {"of_thread": thread_key(thread)}
         await self._database.write(lambda connection: connection.execute(HUSH, asked), single=True)
-
-    async def tally(self, thread: Thread, person: str, *, seconds: float) -> Tally:
-        values = tally_values(thread, person, seconds)
-        [row] = await self._database.read(lambda connection: self._tally.rows(connection, values))
-        return Tally(*row)
 
     async def _changed(self, statement: Executable, question: str, values: dict[str, Any]) -> bool:
         values = {"question": int(question), **values}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rag.types import Place, Thread
     from storage.statements import Upsert
 
+LATELY = timedelta(minutes=1)
 UNFINISHED = ("waiting", "answering", "answered")
 
 _OF_THREAD = questions.c.thread_id == bindparam("thread")
@@ -54,6 +55,8 @@ WITH_THREAD = select(*_QUESTION, *_PLACED).join(threads, threads.c.id == questio
 # Who looks for a thread's next question waits for who does already. The thread's row itself is not locked for it: who keeps an
 # answer holds the question and wants the row.
 LOCK = select(func.pg_advisory_xact_lock(bindparam("number", type_=BigInteger())))
+# Who counts what was asked, to take one more in, waits until who counted before has it in. These two numbers are no thread's.
+COUNTING = select(func.pg_advisory_xact_lock(0x466F6F74, 1))
 HELD = select(questions.c.id).where(_OF_THREAD, _OPEN, _BUSY).limit(1)
 _OLDEST = select(questions.c.id).where(_OF_THREAD, _OPEN).order_by(questions.c.asked_at, questions.c.id).limit(1)
 TAKE = (
@@ -209,7 +212,7 @@ TALLY = select(
 )
 
 
-def tally_values(thread: Thread, person: str, seconds: float) -> dict[str, object]:
+def tally_values(thread: Thread, person: str) -> dict[str, object]:
     now, place = datetime.now(UTC), thread.place
     return {
         "platform": place.platform,
@@ -217,6 +220,6 @@ def tally_values(thread: Thread, person: str, seconds: float) -> dict[str, objec
         "channel": place.channel,
         "who": person,
         "thread": thread_key(thread),
-        "lately": first_id(now - timedelta(seconds=seconds)),
+        "lately": first_id(now - LATELY),
         "today": first_id(now.replace(hour=0, minute=0, second=0, microsecond=0)),
     }

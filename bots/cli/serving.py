@@ -87,7 +87,6 @@ def desk_of(footnote: Footnote, surfaces: Mapping[str, Surface[Any]]) -> Desk:
         conversation=footnote.conversation,
         surfaces=surfaces,
         limits=AskingLimits(
-            footnote.inbox,
             LimitSettings(
                 limits.question_characters,
                 limits.person_per_minute,

@@ -52,14 +52,6 @@ def test_a_refusal_is_in_the_language_of_what_was_said() -> None:
     assert refused("outsider", "Wie viele Tage Urlaub habe ich im Jahr?").startswith("Ich antworte nur")
 
 
-class Counted:
-    def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-
-    async def tally(self, thread: Thread, person: str, *, seconds: float) -> Tally:  # noqa: ARG002 - the port's
-        return self._tally
-
-
 ASKED = Question("", Thread(CHANNEL, "1"), "How many days of leave are there?", person="U1")
 LIMITS = LimitSettings(question_characters=100, person_per_minute=3, place_per_minute=10, thread_answers=5, answers_per_day=50)
 
@@ -74,17 +66,17 @@ LIMITS = LimitSettings(question_characters=100, person_per_minute=3, place_per_m
         (Tally(today=50), "I have answered as much as I may today"),
     ],
 )
-async def test_each_limit_has_a_friendly_notice(tally: Tally, notice: str) -> None:
-    said = await AskingLimits(Counted(tally), LIMITS).notice(ASKED)  # type: ignore[arg-type]  # only what limits ask for
+def test_each_limit_has_a_friendly_notice(tally: Tally, notice: str) -> None:
+    said = AskingLimits(LIMITS).of(ASKED)(tally)
     assert said.startswith(notice)
     assert bool(said) is bool(notice)
 
 
-async def test_a_question_that_is_too_long_is_told_how_long_it_may_be() -> None:
-    said = await AskingLimits(Counted(Tally()), LIMITS).notice(replace(ASKED, text="x" * 101))  # type: ignore[arg-type]
+def test_a_question_that_is_too_long_is_told_how_long_it_may_be() -> None:
+    said = AskingLimits(LIMITS).of(replace(ASKED, text="x" * 101))(Tally())
     assert said == "That question is too long for me: please ask it in at most 100 characters."
 
 
-async def test_zero_is_no_limit() -> None:
+def test_zero_is_no_limit() -> None:
     none = LimitSettings(100, 0, 0, 0, 0)
-    assert await AskingLimits(Counted(Tally(10**6, 10**6, 10**6, 10**6)), none).notice(ASKED) == ""  # type: ignore[arg-type]
+    assert AskingLimits(none).of(ASKED)(Tally(10**6, 10**6, 10**6, 10**6)) == ""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from bots.surfaces import Growing, Note, Said
     from rag.errors import DeliveryError
+    from rag.ports import Limit
 
 PLACE = Place("slack", "T1", "C1")
 THREAD = Thread(PLACE, "100.1")
@@ -94,8 +95,8 @@ class NoLimit:
     def __init__(self, notice: str) -> None:
         self._notice = notice
 
-    async def notice(self, question: Question) -> str:  # noqa: ARG002 - the signature
-        return self._notice
+    def of(self, question: Question) -> Limit:  # noqa: ARG002 - the signature
+        return lambda _: self._notice
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def desk_for(
     inbox, memory = DatabaseInbox(database), DatabaseMemory(database)
 
     def desk(surfaces: Mapping[str, Surface[Any]]) -> Desk:
-        limits = AskingLimits(inbox, NO_LIMITS)
+        limits = AskingLimits(NO_LIMITS)
         return kind(inbox=inbox, memory=memory, conversation=core, surfaces=surfaces, limits=limits, settings=settings)
 
     return desk

@@ -447,7 +447,29 @@ async def test_what_was_asked_lately_is_counted_by_person_place_thread_and_day(i
     ):
         await inbox.claim(asked)
 
-    assert await inbox.tally(THREAD, "U1", seconds=60) == Tally(person=3, place=3, thread=3, today=4)
+    taken_in = await inbox.claim(question("6"), limit=repr)
+
+    assert taken_in is not None
+    assert taken_in.notice == repr(Tally(person=3, place=3, thread=3, today=4))
+    assert await inbox.question(taken_in.id) == taken_in
+
+
+async def test_of_many_questions_at_once_on_two_processes_no_more_pass_than_the_limit_lets(database_url: str) -> None:
+    async with Database(database_url) as one, Database(database_url) as two:
+        inboxes = [DatabaseInbox(one), DatabaseInbox(two)]
+
+        def asked(n: int) -> Question:
+            return replace(question(str(n), thread=Thread(PLACE, str(n))), asked_at=datetime.now(UTC))
+
+        claims = await asyncio.gather(
+            *(
+                inboxes[n % 2].claim(asked(n), "h", seconds=5, limit=lambda tally: "Enough." if tally.person >= 3 else "")
+                for n in range(24)
+            )
+        )
+
+    assert [each.notice for each in claims if each is not None].count("") == 3
+    assert None not in claims
 
 
 async def test_a_thread_has_askers_and_none_while_people_talk_among_themselves(inbox: Inbox) -> None:

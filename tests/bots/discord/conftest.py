@@ -79,7 +79,7 @@ class Bot:
             memory=self.memory,
             conversation=self.core,
             surfaces={"discord": surface},
-            limits=AskingLimits(self.inbox, self.limits),
+            limits=AskingLimits(self.limits),
             settings=QUICK,
         )
         self.app = app

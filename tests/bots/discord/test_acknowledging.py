@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
@@ -50,8 +50,8 @@ async def test_a_command_is_claimed_before_it_is_acknowledged(fake: FakeDiscord,
     seen: list[bool] = []
     claim = bot.inbox.claim
 
-    async def watched(asked: Question, holder: str, *, seconds: float) -> Question | None:
-        taken = await claim(asked, holder, seconds=seconds)
+    async def watched(asked: Question, holder: str, **more: Any) -> Question | None:
+        taken = await claim(asked, holder, **more)
         seen.extend(one.acknowledged is not None for one in fake.interactions.values())
         return taken
 
@@ -67,9 +67,9 @@ async def test_a_database_that_is_slow_delays_no_first_word(fake: FakeDiscord, b
     gate = asyncio.Event()
     claim = bot.inbox.claim
 
-    async def slow(asked: Question, holder: str, *, seconds: float) -> Question | None:
+    async def slow(asked: Question, holder: str, **more: Any) -> Question | None:
         await gate.wait()
-        return await claim(asked, holder, seconds=seconds)
+        return await claim(asked, holder, **more)
 
     monkeypatch.setattr(bot.inbox, "claim", slow)
     async with bot.running():
@@ -196,10 +196,10 @@ async def test_a_command_is_taken_in_though_the_database_is_away_for_a_moment(
 ) -> None:
     claim, tries = bot.inbox.claim, 0
 
-    async def away(asked: Question, holder: str = "", *, seconds: float = 0.0) -> Question | None:
+    async def away(asked: Question, holder: str = "", **more: Any) -> Question | None:
         nonlocal tries
         tries += 1
-        taken = await claim(asked, holder, seconds=seconds) if kept or tries > 2 else None
+        taken = await claim(asked, holder, **more) if kept or tries > 2 else None
         if tries <= 2:
             raise StoreUnavailable("the database does not answer")
         return taken

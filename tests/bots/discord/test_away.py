@@ -168,10 +168,10 @@ async def test_what_is_said_while_the_database_is_away_is_taken_in_once_it_is_ba
     claim = bot.inbox.claim
     away = True
 
-    async def sometimes(asked: Question) -> Question | None:
+    async def sometimes(asked: Question, **more: Any) -> Question | None:
         if away:
             raise StoreUnavailable("the database does not answer")
-        return await claim(asked)
+        return await claim(asked, **more)
 
     monkeypatch.setattr(bot.inbox, "claim", sometimes)
     async with bot.running():

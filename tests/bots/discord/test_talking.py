@@ -511,6 +511,17 @@ async def test_limits_are_said_in_a_friendly_way(fake: FakeDiscord, bot: Bot) ->
     assert bot.core.asked == ["one?"]
 
 
+async def test_limits_count_commands_that_come_at_once(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana, ben = place.person("Ana"), place.person("Ben")
+    for who, limits in ((ana, LimitSettings(person_per_minute=3)), (ben, LimitSettings(answers_per_day=5))):
+        bot.limits = limits
+        async with bot.running():
+            used = [await who.slash("ask", question=f"number {n}?", private=bool(n % 2)) for n in range(12)]
+            told = [await each.answered() for each in used]
+        assert len([each for each in told if "About number" in each.text]) == (3 if who is ana else 2)  # two are left of the five
+
+
 # --- feedback, restart, intents -------------------------------------------------------------------------------------
 
 

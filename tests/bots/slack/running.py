@@ -74,7 +74,7 @@ class Bot:
                 memory=self.memory,
                 conversation=self.core,
                 surfaces={"slack": surface},
-                limits=AskingLimits(self.inbox, self.limits),
+                limits=AskingLimits(self.limits),
                 settings=self.desk_settings,
             )
             await stack.enter_async_context(desk)

@@ -104,11 +104,11 @@ async def test_what_could_not_be_kept_is_not_acknowledged_and_answered_when_it_c
     slack.minute = 0.5
     claim, failures = bot.inbox.claim, [1, 1]
 
-    async def failing(asked: Any) -> Any:
+    async def failing(asked: Any, **more: Any) -> Any:
         if failures:
             failures.pop()
             raise StoreUnavailable("The database cannot be reached.")
-        return await claim(asked)
+        return await claim(asked, **more)
 
     monkeypatch.setattr(bot.inbox, "claim", failing)
     async with bot.over_http() if way == "http" else bot.running():

@@ -282,6 +282,17 @@ async def test_what_is_said_besides_answers_is_in_the_language_that_slack_tells_
     assert [each.shown for each in (looking, empty, refused)] == [german.looking, german.no_question, german.not_admin]
 
 
+async def test_limits_count_commands_that_come_at_once(slack: FakeSlack, bot: Bot) -> None:
+    bot.limits = LimitSettings(person_per_minute=3)
+    async with bot.running():
+        ana = slack.workspace.person("Ana")
+        for n in range(12):
+            ana.commands("/ask", f"number {n}?")
+        await slack.settles()
+
+    assert len(bot.core.asked) == 3
+
+
 async def test_a_command_whose_bar_cannot_go_on_ends_in_words(slack: FakeSlack, bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
     async def away(*_arguments: object, **_more: object) -> None:
         raise StoreUnavailable("away")
