@@ -20,11 +20,20 @@ QUOTED = 300  # characters of a question that is repeated
 MESSAGES = 3  # more than these become a file
 
 _DEEP_HEADING = re.compile(r"^#{4,6}[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
-_LINKED = re.compile(r"!?\[([^\]\n]*)\]\(<?(https?://[^)\s>]+)>?(?:[ \t]+\"[^\"\n]*\")?\)|(?<![<\w])(https?://[^\s<>|]+)")
+_INVITE = r"discord(?:\.gg|\.new|\.gift|(?:app)?\.com/invite)"
+# a link with a label; one in `<>` already; one as it is typed; what leads into Discord or a program without being a link
+_LINKED = re.compile(
+    r"!?\[([^\]\n]*)\]\(<?(https?://[^)\s>]+)>?(?:[ \t]+\"[^\"\n]*\")?\)"
+    r"|(?<!\\)<https?://[^\s<>]+>"
+    r"|(?<![^\W_])(https?://[^\s<>|]+)"
+    rf"|(?<![\w/.-])((?:www\.)?{_INVITE}(?=/\w)|(?:steam|discord):(?=//))",
+    re.IGNORECASE,
+)
+_LEADING = re.compile(rf":(?=//)|www(?=\.)|{_INVITE}(?=/)|<(?=\S)", re.IGNORECASE)
 _ADDRESS = re.compile(r"\w+://|www\.", re.IGNORECASE)
 # mentions of persons, roles, channels, commands and emoji; times; everyone and here
 _CALLS = re.compile(r"<(?=[@#/:]|a:|t:|id:)|@(?=everyone|here)", re.IGNORECASE)
-_TRAILING = ".,;:!?。，；：！？'\"*_~"
+_TRAILING = ".,;:!?。，；：！？'\"*_~\\"
 _MARKED = re.compile(r"([_~])")
 _RULE = re.compile(r"^[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 
@@ -44,9 +53,13 @@ def growing(draft: str, heading: str = "") -> list[str]:
 
 
 def quoted(question: str) -> str:
-    """A question above its answer, on one line: who reads along in a channel does not see what a command was given."""
-    line = " ".join(shown(" ".join(question.split())).split())
-    return f"> {line if len(line) <= QUOTED else f'{line[: QUOTED - 1].rstrip()}…'}\n"
+    """A question above its answer, on one line: who reads along in a channel does not see what a command was given.
+
+    No address in it is one that can be clicked, whatever stands around it: the message is ours, what it says is anybody's (X1).
+    """
+    line = " ".join(question.split())
+    line = line if len(line) <= QUOTED else f"{line[: QUOTED - 1].rstrip()}…"
+    return f"> {_LEADING.sub(_broken, _CALLS.sub(_broken, line))}\n"
 
 
 def shown(text: str) -> str:
@@ -56,9 +69,13 @@ def shown(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    text = _CALLS.sub(lambda match: f"{match[0]}\N{ZERO WIDTH SPACE}", text)
+    text = _CALLS.sub(_broken, text)
     text = _RULE.sub("", _DEEP_HEADING.sub(r"**\1**", text))
     return _LINKED.sub(_unseen, text)
+
+
+def _broken(match: re.Match[str]) -> str:
+    return f"{match[0]}\N{ZERO WIDTH SPACE}"
 
 
 def _unseen(match: re.Match[str]) -> str:
@@ -67,6 +84,10 @@ def _unseen(match: re.Match[str]) -> str:
         link = match[3].rstrip(_TRAILING)
         link = link[:-1] if link.endswith(")") and link.count("(") < link.count(")") else link
         return f"<{link}>{match[3][len(link) :]}"
+    if match[4]:
+        return _broken(match)
+    if match[1] is None:
+        return match[0]
     label, link = match[1].strip(), safe_link(match[2])
     return f"<{link}>" if not label or _ADDRESS.search(label) else f"[{label}](<{link}>)"
 

@@ -1,5 +1,7 @@
 """What Discord receives for an answer."""
 
+import re
+
 import pytest
 
 from bots.discord.history import own_words
@@ -26,6 +28,16 @@ SOURCES = (
         ("[https://good.example](https://evil.example)", "<https://evil.example>"),
         ('[titled](https://example.com "a title")', "[titled](<https://example.com>)"),
         ("<https://example.com>", "<https://example.com>"),
+        ("HTTPS://EVIL.EXAMPLE or HtTp://evil.example.", "<HTTPS://EVIL.EXAMPLE> or <HtTp://evil.example>."),
+        ("_https://evil.example_", "_<https://evil.example>_"),
+        ("<https://evil.example when", "<<https://evil.example> when"),
+        ("\\<https://evil.example\\>", "\\<<https://evil.example>\\>"),
+        ("[x](HTTPS://evil.example)", "[x](<HTTPS://evil.example>)"),
+        ("join discord.gg/abc, www.discord.gg/x", "join discord.gg\u200b/abc, www.discord.gg\u200b/x"),
+        ("Discord.com/invite/abc or steam://run/1", "Discord.com/invite\u200b/abc or steam:\u200b//run/1"),
+        ("https://discord.gg/abc <https://discord.gg/abc>", "<https://discord.gg/abc> <https://discord.gg/abc>"),
+        ("[us](https://discord.gg/abc)", "[us](<https://discord.gg/abc>)"),
+        ("postgres://localhost/x", "postgres://localhost/x"),
         ("[done](<https://example.com>)", "[done](<https://example.com>)"),
         ("Ask @everyone and @here now", "Ask @\u200beveryone and @\u200bhere now"),
         ("<@123> <@&9> <#77> </cmd:1> <a:x:1> <t:1> <:e:1>", None),
@@ -105,12 +117,38 @@ def test_a_remark_stands_below_the_text_in_small_letters_and_is_no_history() -> 
     [
         ("how?", "> how?\n"),
         ("two\nlines and  blanks", "> two lines and blanks\n"),
-        ("@everyone look at https://evil.example", "> @\u200beveryone look at <https://evil.example>\n"),
+        ("@everyone look at https://evil.example", "> @\u200beveryone look at https:\u200b//evil.example\n"),
         ("x" * 6000, f"> {'x' * 299}…\n"),
     ],
 )
 def test_a_question_is_repeated_above_its_answer_on_one_line_that_calls_nobody(question: str, shown_as: str) -> None:
     assert quoted(question) == shown_as
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "<https://evil.example when?",
+        "\\<https://evil.example\\> when?",
+        "HTTPS://EVIL.EXAMPLE HtTp://evil.example",
+        "steam://run/1 discord://x git+ssh://evil.example",
+        "[click](<https://evil.example>) [click](https://evil.example)",
+        "`https://evil.example` `` https://evil.example",
+        "https://evil.example/a>b https://x.example)",
+        f"`{'x' * 270} https://evil.example/a/page `",
+        "_https://evil.example_ www_www.evil.example",
+        "<mailto:a@evil.example> <tel:+1> <+15551234567>",
+        "www.evil.example discord.gg/abc Discord.com/invite/abc discord.gift/x",
+    ],
+)
+def test_no_address_in_a_question_that_is_repeated_can_be_clicked_or_has_a_preview(question: str) -> None:
+    received = quoted(question)
+
+    assert received.replace("\u200b", "").rstrip("…\n") in f"> {question}"
+    assert "://" not in received
+    assert "www." not in received
+    assert not re.search(r"<[\w+]", received)
+    assert not any(f"{host}/" in received.lower() for host in ("discord.gg", "discord.com/invite", "discord.gift"))
 
 
 def test_a_very_long_answer_has_room_for_the_question_above_it() -> None:
