@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import discord
 
-from bots.discord.failing import TokenDead, delivering
+from bots.discord.failing import BROKEN, TokenDead, delivering
 from rag.errors import PostImpossible, PostLater
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import aiohttp
+
     from bots.discord.places import ReplyTo
 
 TOKEN_SECONDS = 15 * 60.0
@@ -27,6 +32,22 @@ class _Original:
 ORIGINAL: Any = _Original()
 
 
+class _Once:
+    """Where Discord breaks after it was asked to post, the message may be there. The library would post it again, and by a token
+    nothing tells one from the other: so the thread is looked at first, as after an answer that was lost.
+    """
+
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        self._session = session
+
+    @asynccontextmanager
+    async def request(self, method: str, url: str, **sent: Any) -> AsyncIterator[aiohttp.ClientResponse]:
+        async with self._session.request(method, url, **sent) as response:
+            if method == "POST" and response.status >= BROKEN:
+                raise discord.DiscordServerError(response, await response.text())
+            yield response
+
+
 class Way(Protocol):
     async def send(self, nonce: str, asked: int, **sent: Any) -> int: ...
 
@@ -41,6 +62,7 @@ class ByToken:
     def __init__(self, client: discord.Client, reply_to: ReplyTo) -> None:
         assert client.application_id is not None  # noqa: S101 - known since the login
         self._webhook = discord.Webhook.partial(client.application_id, reply_to.token, client=client)
+        self._webhook.session = _Once(self._webhook.session)  # type: ignore[assignment] # all that the webhook asks of it
         self._reply_to = reply_to
 
     async def send(self, nonce: str, asked: int, **sent: Any) -> int:
