@@ -8,12 +8,11 @@ from logging import getLogger
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-import aiohttp
 import discord
-import yarl
 
 from bots.beside import Beside
 from bots.discord.away import Absence, with_roles
+from bots.discord.beginning import begin
 from bots.discord.buttons import GoOn, Verdict
 from bots.discord.commands import LONGEST, Tree, add_administering, add_asking, synchronise
 from bots.discord.heard import is_thinking
@@ -43,7 +42,6 @@ INTENT_MISSING = (
     "Discord refuses the Message Content intent: switch it on in the developer portal (Bot, Privileged Gateway Intents), or "
     "set discord.message_content = false to do without."
 )
-LOGIN_REFUSED = "Discord refuses DISCORD_TOKEN. Reset the token in the developer portal (Bot, Token), and set it anew."
 
 
 class App(discord.Client):
@@ -199,15 +197,8 @@ def _ended(task: asyncio.Task[None]) -> None:
 @asynccontextmanager
 async def logged_in(app: App, token: str, api_url: str = "") -> AsyncIterator[App]:
     """Raises BadSetting where Discord says no."""
-    if api_url:
-        await point_at(api_url, token)
     async with app:
-        try:
-            await app.login(token)
-        except discord.LoginFailure as error:
-            raise BadSetting(LOGIN_REFUSED) from error
-        except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
-            raise BadSetting(f"Discord cannot be reached ({type(error).__name__}). Is the network there?") from error
+        await begin(app, token, api_url)
         yield app
 
 
@@ -223,17 +214,3 @@ async def _ready(app: App, task: asyncio.Task[None]) -> None:
         raise BadSetting(INTENT_MISSING) from error
     except discord.ConnectionClosed as error:
         raise BadSetting(f"Discord closed the connection with code {error.code}.") from error
-
-
-async def point_at(api_url: str, token: str) -> None:
-    """Another server in Discord's place: a proxy, or one for tests. Its gateway's address is asked of it."""
-    discord.http.Route.BASE = api_url.rstrip("/")
-    asked = f"{discord.http.Route.BASE}/gateway/bot"
-    try:
-        async with aiohttp.ClientSession(headers={"Authorization": f"Bot {token}"}) as session, session.get(asked) as got:
-            said = await got.json()
-    except (aiohttp.ClientError, OSError, ValueError) as error:
-        raise BadSetting(f"DISCORD_API_URL is {api_url}, and it cannot be reached there ({type(error).__name__}).") from error
-    if "url" not in said:
-        raise BadSetting(LOGIN_REFUSED)
-    discord.gateway.DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(said["url"])

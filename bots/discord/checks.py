@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import aiohttp
 import discord
 
-from bots.discord.app import INTENT_MISSING, LOGIN_REFUSED, point_at, without_voice
+from bots.discord.app import INTENT_MISSING, without_voice
+from bots.discord.beginning import FAILURES, cannot_begin, log_in
 from bots.discord.tokens import refuse
 from rag.checking import Check
 from rag.errors import BadSetting
@@ -156,20 +156,13 @@ class _Examination:
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[discord.Client]:
         """Logged in, but not connected: what is asked here is not told of to anybody. Raises BadSetting."""
-        if self.access.api_url:
-            await point_at(self.access.api_url, self.access.token)
         without_voice()
         async with discord.Client(intents=discord.Intents(guilds=True)) as client:
             try:
-                await client.login(self.access.token)
+                await log_in(client, self.access.token, self.access.api_url)
                 yield client
-            except discord.LoginFailure as error:
-                raise BadSetting(LOGIN_REFUSED) from error
-            except (discord.HTTPException, aiohttp.ClientError, TimeoutError, OSError) as error:
-                raise BadSetting(
-                    f"Discord cannot be reached ({type(error).__name__}). Is the network there, and a proxy set where one is "
-                    "needed?"
-                ) from error
+            except FAILURES as error:
+                raise cannot_begin(error) from error
 
 
 def _ids(setting: str, ids: tuple[str, ...]) -> None:

@@ -1,16 +1,24 @@
-"""A process that has just begun is not told yet what it may do: what it takes up is not given up over that (P3, D9)."""
+"""A process that begins while Discord fails, or has not told yet what may be done: nothing is given up over that (P3, D9, D11)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import discord
 import pytest
 
+from bots.discord import beginning
+from bots.discord.checks import Access, checks
 from bots.discord.places import ReplyTo
 from bots.discord.surface import DiscordSurface
-from rag.errors import PostLater
+from rag.checking import findings
+from rag.errors import BadSetting, PostLater
 from rag.types import Place, Question, Thread
+from tests.fakes.discord.faults import Fault
+
+if TYPE_CHECKING:
+    from tests.bots.discord.conftest import Bot
+    from tests.fakes.discord import FakeDiscord
 
 CHANNEL: Any = {
     "id": "2",
@@ -34,3 +42,61 @@ async def test_a_server_that_is_not_told_of_yet_is_waited_for() -> None:
 
     with pytest.raises(PostLater, match="has not told yet"):
         await DiscordSurface(client).reach(question)
+
+
+# --- while Discord fails --------------------------------------------------------------------------------------------
+
+KINDS = ("gateway", "me", "application", "commands")
+OUTAGES = [("gateway", 500), *((kind, 503) for kind in KINDS)]  # the library itself tries again after a 500, for half a minute
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+async def test_a_discord_that_fails_at_the_start_is_waited_for(
+    fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, outage: tuple[str, int]
+) -> None:
+    kind, status = outage
+    monkeypatch.setattr(beginning, "PAUSE", 0.01)
+    fake.faults.planned.append(Fault(kind, times=3, status=status))
+    place = fake.guild()
+    async with bot.running():
+        await (await place.person("Ana").says("@Footnote how?")).answered(holding="About how?")
+
+    told = [record.getMessage() for record in caplog.records if record.name == beginning.__name__]
+    assert told == [f"Discord fails just now, with status {status}. See https://discordstatus.com. It is tried again."] * 3
+
+
+async def test_a_discord_that_asks_to_wait_at_the_start_is_waited_for(
+    fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beginning, "PAUSE", 0.01)
+    fake.faults.planned.append(Fault("gateway", times=2, retry_after=0.01))
+    fake.guild()
+    async with bot.running():
+        assert fake.faults.planned[0].times == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (Fault("gateway", times=99, status=500), "Discord fails just now, with status 500."),
+        (Fault("gateway", times=99, retry_after=0.01), "Discord asks to wait (status 429)"),
+        (Fault("me", times=99, status=503), "Discord fails just now, with status 503."),
+        (Fault("gateway", times=99, code=0, status=401), "Discord refuses DISCORD_TOKEN."),
+        (Fault("me", times=99, code=50001, status=403), "Discord refuses /api/v10/users/@me (403, code 50001"),
+        (Fault("application", times=99, code=50001, status=403), "Discord refuses /api/v10/oauth2/applications/@me (403"),
+        (Fault("commands", times=99, code=50001, status=403), "Discord refuses /api/v10/applications/"),
+    ],
+)
+async def test_what_keeps_it_from_beginning_is_told_as_what_it_is(
+    fake: FakeDiscord, bot: Bot, monkeypatch: pytest.MonkeyPatch, fault: Fault, told: str
+) -> None:
+    monkeypatch.setattr(beginning, "PATIENCE", 0.1)
+    fake.guild()
+    fake.faults.planned.append(fault)
+    with pytest.raises(BadSetting) as error:
+        async with bot.running():
+            pass
+    [doctor, *_] = [each.text async for each in findings(checks(Access(fake.token, fake.api_url)))]
+
+    assert str(error.value).startswith(told)
+    assert fault.name == "commands" or doctor.startswith(told)  # of which the doctor tells nobody
