@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bots.surfaces import Notice
 from bots.wording import apology, words
-from rag.errors import DeliveryError, FootnoteError, StoreError
+from rag.errors import DeliveryError, FootnoteError, IndexMissing, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,6 +94,9 @@ class Answering:
                     question=question.id,
                     base=question.base,
                 )
+        except IndexMissing as error:  # no second try makes one
+            log.error("question %s: %s", question.id, error)  # noqa: TRY400 - it says all there is
+            return Outcome(Notice(apology(error, text, question.language)), "failed", str(error))
         except StoreError as error:
             return await self._unless_stored(question, error)
         except FootnoteError as error:

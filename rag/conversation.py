@@ -154,6 +154,8 @@ class Conversation:
         asked = await self._placed(asked, trace)
         lookup = await self._condenser.standalone(asked.text, asked.history, trace)
         found = await self._retriever.find(lookup, asked.bases, trace)
+        if not found.ranked:
+            await self._retriever.refuse_missing(asked.bases)
         answer = await self._written(asked, lookup, found, trace)
         trace.notes |= {"answer": answer.text, "abstained": answer.abstained, "bases": list(asked.bases)}
         answer = replace(

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag.coverage import NAME, Word
-from rag.errors import ModelError
+from rag.errors import IndexMissing, ModelError
 from rag.expansion import Direction, expand
 from rag.fusion import Searched, fuse
 from rag.leading import Gathering, Leading
@@ -135,6 +135,11 @@ class Retriever:
                 "candidates": led.noted,
             }
         return led
+
+    async def refuse_missing(self, bases: Sequence[str]) -> None:
+        """An index that is gone says nothing about the documents. Raises IndexMissing."""
+        if not any([await self._index.languages(base) or await self._index.signature(base) for base in bases]):
+            raise IndexMissing(f"There is no index of {', '.join(map(repr, bases)) or 'any base'}. Run: footnote index")
 
     async def _vector(self, lookup: Lookup, notes: dict[str, object]) -> Vector | None:
         if self._embedder is None:

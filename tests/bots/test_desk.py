@@ -449,13 +449,14 @@ async def test_an_answer_that_cannot_be_stored_is_tried_again_before_anybody_is_
     assert len(office.core.asked) == paid
 
 
-async def test_an_index_that_is_missing_is_said_at_once(office: Office) -> None:
+async def test_an_index_that_is_missing_is_said_at_once(office: Office, caplog: pytest.LogCaptureFixture) -> None:
     office.core.say = lambda _: IndexMissing("no index")
     async with office.desk() as desk:
         await desk.ask(question())
         await desk.settled()
 
     assert office.wall.of(THREAD) == [IndexMissing.user_message]
+    assert [each.message.split(": ")[1] for each in caplog.records if each.levelname == "ERROR"] == ["no index"]
     assert office.core.asked == ["leave?"]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from rag.abstaining import wording
-from rag.errors import BadHistory, BadQuestion, DeadlineExceeded, ModelUnavailable
+from rag.errors import BadHistory, BadQuestion, DeadlineExceeded, IndexMissing, ModelUnavailable
 from rag.noting import scores_of
 from rag.types import Place, Thread, Turn, Usage
 from storage.local_index import LocalIndex
@@ -33,6 +34,14 @@ async def stored(database: Database, tmp_path: Path) -> AsyncIterator[Desk]:
         await desk.know(HANDBOOK)
         await desk.know(SALARIES, "salaries")
         yield desk
+
+
+async def test_an_index_that_is_gone_is_no_answer_that_the_documents_do_not_say(stored: Desk, tmp_path: Path) -> None:
+    await stored.talk(LEAVE_ANSWER).reply(THREAD, LEAVE)
+    shutil.rmtree(tmp_path / "index")
+
+    with pytest.raises(IndexMissing, match="handbook"):
+        await stored.talk(LEAVE_ANSWER).reply(OTHER, LEAVE)
 
 
 # --- threads (R1-R5, R37) -------------------------------------------------------------------------------------------
