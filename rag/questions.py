@@ -121,6 +121,14 @@ _ELLIPTIC: Final = re.compile(
 )
 
 
+# No place is meant; "is it served there?" is about one.
+_THERE_IS: Final = re.compile(
+    r"\b(?:is|are|was|were|isn't|aren't|will|would|can|could|might|has|have)\s+there\b|"
+    r"\bthere(?:'s|\s+(?:is|are|was|were|be|will|has|have|any)\b)",
+    re.IGNORECASE,
+)
+
+
 def points_back(text: str) -> bool:
     """Whether it names something by what was said before, or leaves it out."""
     return bool(_BACK_UNSPACED.search(text) or _ELLIPTIC.match(text)) or not _BACK.isdisjoint(_small_words(text))
@@ -128,7 +136,7 @@ def points_back(text: str) -> bool:
 
 def names_back(text: str) -> bool:
     """Whether a word of it stands for something named before: "its", "there", 它."""
-    return bool(_NAMES_BACK_UNSPACED.search(text)) or not _BACK.isdisjoint(_small_words(text))
+    return bool(_NAMES_BACK_UNSPACED.search(text)) or not _BACK.isdisjoint(_small_words(_THERE_IS.sub(" ", text)))
 
 
 def _small_words(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from rag.expanding import expanded, stands_alone
 from rag.lexical import question_terms
 from rag.naming import telling_words
-from rag.questions import only_asks_for_more, points_back
+from rag.questions import names_back, only_asks_for_more, points_back
 from rag.types import Lookup, Turn
 
 ANSWER = "Open the Slack page and set SLACK_APP_TOKEN to the value."
@@ -153,6 +153,11 @@ def test_an_abbreviation_in_capitals_is_no_small_word() -> None:
     assert not points_back("Who is responsible for IT?")
     assert points_back("Who is responsible for it?")
     assert points_back("WHO IS RESPONSIBLE FOR IT?")
+
+
+def test_there_is_and_are_there_point_to_no_place() -> None:
+    assert not any(map(names_back, ("How many days of leave are there?", "Is there a gym?", "Say whether there are limits")))
+    assert all(map(names_back, ("How much diesel is kept there?", "Who works there?", "Is it open there?")))
     assert telling_words("Who is responsible for IT?") == ("responsible", "IT")
     assert telling_words("Quem responde pela TI e pelo OU?")[-2:] == ("TI", "OU")
     assert question_terms("Who is responsible for IT?", ["en"])[-1] == "it"
