@@ -6,20 +6,23 @@ from typing import Literal
 
 from pydantic import Field
 
+from config.ids import DiscordIds, SlackCalled, SlackChannels, SlackPeople  # noqa: TC001 - pydantic reads them
 from config.tables import Count, Positive, Seconds, Table
 
 
 class Slack(Table):
     """Who is answered in Slack, and where."""
 
-    admins: tuple[str, ...] = Field((), description="Ids of people who may give commands, besides the workspace's admins.")
-    channels: tuple[str, ...] = Field((), description="Ids of the channels where it answers; none: wherever it is invited to.")
+    admins: SlackPeople = Field((), description="Ids of people who may give commands, besides the workspace's admins.")
+    channels: SlackChannels = Field((), description="Ids of the channels where it answers; none: wherever it is invited to.")
     followups: Literal["thread", "mention"] = Field(
         "thread", description="Whether further questions in a thread it was asked in need a mention."
     )
     outsiders: bool = Field(default=False, description="True: people of other workspaces (Slack Connect) are answered, too.")
     guests: bool = Field(default=False, description="True: guests of the workspace are answered, too.")
-    ask_a_person: str = Field("", description="The id of a person or a user group to call by the button Ask a person; empty: none.")
+    ask_a_person: SlackCalled = Field(
+        "", description="The id of a person or a user group to call by the button Ask a person; empty: none."
+    )
     edit_minutes: Count = Field(10, description="For how long an edited question is answered anew.")
     history: Literal["full", "limited"] = Field(
         "full", description="limited: for one app that serves many workspaces, which may read a thread once a minute."
@@ -33,9 +36,9 @@ class Slack(Table):
 class Discord(Table):
     """Who is answered in Discord, and where."""
 
-    admins: tuple[str, ...] = Field((), description="Ids of people who may give commands, besides the server's administrators.")
-    channels: tuple[str, ...] = Field((), description="Ids of the channels where it answers; none: wherever it can read.")
-    forums: tuple[str, ...] = Field((), description="Ids of the forum channels where a new post is answered without a mention.")
+    admins: DiscordIds = Field((), description="Ids of people who may give commands, besides the server's administrators.")
+    channels: DiscordIds = Field((), description="Ids of the channels where it answers; none: wherever it can read.")
+    forums: DiscordIds = Field((), description="Ids of the forum channels where a new post is answered without a mention.")
     followups: Literal["thread", "mention"] = Field(
         "thread", description="Whether further questions in a thread it was asked in need a mention."
     )
@@ -53,7 +56,7 @@ class Discord(Table):
 class Limits(Table):
     """How much may be asked."""
 
-    question_characters: Positive = Field(4000, description="The longest question.")
+    question_characters: Positive = Field(4000, le=6000, description="The longest question, 6000 at most.")
     person_per_minute: Count = Field(10, description="How many questions one person may ask in a minute; 0: any number.")
     place_per_minute: Count = Field(60, description="How many questions may be asked in one channel in a minute; 0: any number.")
     thread_answers: Count = Field(100, description="How often it answers in one thread; 0: any number.")

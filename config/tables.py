@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+
+from config.ids import place_id
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[int, Field(gt=0)]
@@ -69,6 +71,12 @@ class RouteTable(Table):
     role: str = Field("", description="A role's id: only who has it is routed so.")
     dm: bool = Field(default=False, description="True: direct messages only.")
     bases: tuple[str, ...] = Field(description="The bases that are asked, by name.")
+
+    @field_validator("workspace", "guild", "channel", "role")
+    @classmethod
+    def is_an_id(cls, value: str, told: ValidationInfo) -> str:
+        kind = "workspace" if told.field_name == "guild" else str(told.field_name)
+        return place_id(told.data.get("platform", ""), kind, value)
 
 
 class Answering(Table):

@@ -179,3 +179,56 @@ def test_a_link_that_leads_nowhere_is_refused(home: Path, link: str, said: str) 
         load()
 
     assert "bases.a.sources.0.link" in str(caught.value)
+
+
+# --- ids ------------------------------------------------------------------------------------------------------------
+
+DISCORD_ID = "an id of Discord has 15 to 21 digits"
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ("[discord]\nchannels = ['#general']", f"discord.channels.0 (FOOTNOTE_DISCORD__CHANNELS__0) is '#general': {DISCORD_ID}"),
+        ("[discord]\nadmins = ['ana']", f"discord.admins.0 (FOOTNOTE_DISCORD__ADMINS__0) is 'ana': {DISCORD_ID}"),
+        ("[discord]\nforums = ['help']", f"discord.forums.0 (FOOTNOTE_DISCORD__FORUMS__0) is 'help': {DISCORD_ID}"),
+        (
+            "[slack]\nchannels = ['general']",
+            "slack.channels.0 (FOOTNOTE_SLACK__CHANNELS__0) is 'general': this id of Slack",
+        ),
+        ("[slack]\nadmins = ['@ana']", "slack.admins.0 (FOOTNOTE_SLACK__ADMINS__0) is '@ana': this id of Slack begins with U or W"),
+        (
+            "[slack]\nask_a_person = 'Ana'",
+            "slack.ask_a_person (FOOTNOTE_SLACK__ASK_A_PERSON) is 'Ana': this id of Slack",
+        ),
+        ("[[routes]]\nplatform = 'discord'\nguild = 'Acme'\nbases = ['a']", f"is 'Acme': {DISCORD_ID}"),
+        ("[[routes]]\nplatform = 'discord'\nchannel = 'C0456'\nbases = ['a']", f"is 'C0456': {DISCORD_ID}"),
+        ("[[routes]]\nplatform = 'discord'\nrole = 'Staff'\nbases = ['a']", f"is 'Staff': {DISCORD_ID}"),
+        ("[[routes]]\nplatform = 'slack'\nworkspace = 'Acme'\nbases = ['a']", "is 'Acme': this id of Slack begins with T or E"),
+        (
+            "[[routes]]\nplatform = 'slack'\nchannel = '#general'\nbases = ['a']",
+            "is '#general': this id of Slack begins with C, G",
+        ),
+        ("[limits]\nquestion_characters = 7000", "is 7000: input should be less than or equal to 6000."),
+    ],
+)
+def test_a_name_where_an_id_belongs_is_one_clear_sentence(home: Path, toml: str, said: str) -> None:
+    write(home, toml)
+
+    with pytest.raises(BadSetting) as raised:
+        load()
+
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_ids_of_both_platforms_are_taken(home: Path) -> None:
+    write(
+        home,
+        "[slack]\nadmins = ['U0789', 'W01']\nchannels = ['C0456', 'G1', 'D1']\nask_a_person = 'S0HR'\n"
+        "[discord]\nchannels = ['381870553235193857']\n"
+        "[[routes]]\nplatform = 'slack'\nworkspace = 'T0123'\nrole = 'S0HR'\nbases = ['a']\n"
+        "[[routes]]\nplatform = 'discord'\nguild = '197038439483310086'\nbases = ['a']\n",
+    )
+
+    assert load().slack.channels == ("C0456", "G1", "D1")

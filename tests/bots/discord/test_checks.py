@@ -168,10 +168,10 @@ async def test_the_command_looks_at_discord_from_the_settings(
     fake: FakeDiscord, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake.guild()
-    for name, value in {**fake.variables, "FOOTNOTE_DISCORD__ADMINS": '["ana"]'}.items():
+    for name, value in {**fake.variables, "FOOTNOTE_DISCORD__CHANNELS": '["381870553235193857"]'}.items():
         monkeypatch.setenv(name, value)
 
     failed = await told(chosen("discord")(load()))
 
-    assert failed == {"Discord admins"}
+    assert failed == {"Discord channels"}
     assert capsys.readouterr().out.splitlines()[0] == "ok     Discord token: @footnote"
