@@ -20,7 +20,7 @@ from bots.holding import Holding
 from bots.retrying import is_hopeless, pause
 from bots.surfaces import Notice
 from bots.wording import words
-from rag.errors import DeliveryError, PostImpossible, PostRefused, StoreError
+from rag.errors import DeliveryError, PostImpossible, PostRefused, QuestionGone, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -186,6 +186,9 @@ class Desk:
         except asyncio.CancelledError:
             await asyncio.shield(self._let_go(question, delivery))
             raise
+        except QuestionGone as error:
+            log.info("question %s ends here: %s", question.id, error)
+            await self._gone(question)
         except PostImpossible as error:
             log.warning("question %s: nothing can be shown in its place: %s", question.id, error)
             await self._holding.finish(question.id, "failed", str(error))
@@ -259,6 +262,11 @@ class Desk:
 
     def _surface(self, question: Question) -> Surface[Any]:
         return self._surfaces[question.thread.place.platform]
+
+    async def _gone(self, question: Question) -> None:
+        with suppress(StoreError):  # its lease runs out by itself, and then it is looked for again
+            await self._inbox.withdraw(question.id)
+            self._clear(question)
 
     def _clear(self, question: Question) -> None:
         """Remove what shows the answer to a question that is gone."""

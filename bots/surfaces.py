@@ -69,7 +69,9 @@ class Surface(Protocol[Message]):
         ...
 
     async def reach(self, question: Question) -> None:
-        """Raises PostImpossible where it is known that nothing can be shown: then no model is paid. Raises DeliveryError."""
+        """Raises PostImpossible where it is known that nothing can be shown, QuestionGone where nothing is to be: then no model
+        is paid. Raises DeliveryError.
+        """
         ...
 
     async def looking(self, question: Question) -> None:

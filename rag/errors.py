@@ -23,6 +23,7 @@ FootnoteError
 │   ├── PostLater          a platform takes no message now: wait, and try again
 │   ├── PostGone           a message that was to be changed is no longer there
 │   └── PostImpossible     nothing of ours can be shown in this place
+│       └── QuestionGone   who asked deleted the question
 └── DeadlineExceeded       a question took longer than it may
 """
 
@@ -142,6 +143,10 @@ class PostGone(DeliveryError):
 
 class PostImpossible(DeliveryError):
     pass
+
+
+class QuestionGone(PostImpossible):
+    """Who asked deleted the question."""
 
 
 class DeadlineExceeded(FootnoteError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 import discord
 
-from rag.errors import PostGone, PostImpossible, PostLater, PostRefused
+from rag.errors import PostGone, PostImpossible, PostLater, PostRefused, QuestionGone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +21,7 @@ TOKEN_DEAD = {10015, 10062, OVER}  # an unknown webhook or interaction; its toke
 # no access, no permission, not in this kind of channel; archived, locked; unknown channel; post without a first message
 NOWHERE = {10003, 10004, 40058, 50001, 50007, 50013, 50024, 50083, 160005}
 ACKNOWLEDGED = 40060
+REPLIED_TO_NOTHING = "MESSAGE_REFERENCE_UNKNOWN_MESSAGE"
 UNAUTHORIZED, LATER, BROKEN = 401, 429, 500
 
 
@@ -57,6 +58,8 @@ def delivering(*, by_token: bool = False) -> Iterator[None]:
 
 def told(error: discord.HTTPException) -> DeliveryError:
     said = f"Discord said {error.status}, code {error.code}"
+    if REPLIED_TO_NOTHING in str(error._errors):  # noqa: SLF001 - in public there are only its words
+        return QuestionGone(f"{said}: the question is gone.")
     if error.code in GONE:
         return PostGone(f"{said}: the message is gone.")
     if error.code in NOWHERE or error.status == UNAUTHORIZED:

@@ -106,11 +106,17 @@ class ByChannel:
 
     async def send(self, nonce: str, asked: int, **sent: Any) -> int:
         if asked:
-            sent["reference"] = discord.MessageReference(message_id=asked, channel_id=self._id, fail_if_not_exists=False)
+            sent["reference"] = discord.MessageReference(message_id=asked, channel_id=self._id)
         room = await self.room()
         with delivering():
             message = await room.send(nonce=nonce, **sent)
         return message.id
+
+    async def look_at(self, message: int) -> None:
+        """Raises PostGone where it is not there any more."""
+        room = await self.room()
+        with delivering():
+            await room.fetch_message(message)
 
     async def edit(self, message: int, **changed: Any) -> None:
         room = await self.room()

@@ -17,7 +17,7 @@ from bots.discord.failing import TokenDead, delivering
 from bots.discord.places import ReplyTo, refusal, thread_name
 from bots.discord.sending import ByChannel, ByToken, ways
 from bots.surfaces import Found, Notice, Part
-from rag.errors import DeliveryError, PostImpossible, PostLater
+from rag.errors import DeliveryError, PostGone, PostImpossible, PostLater, QuestionGone
 from rag.types import Post
 
 Threads: TypeAlias = Literal["offer", "always", "never"]
@@ -53,6 +53,7 @@ class DiscordSurface:
         self._client = client
         self._threads = threads
         self.pace = PACE
+        self._began = discord.utils.utcnow()
         self._lanes: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
         self._busy: dict[int, float] = {}  # a room, and until when no draft is shown there
         self._of: dict[str, int] = {}  # how many messages a question's answer has
@@ -68,6 +69,7 @@ class DiscordSurface:
                 raise PostLater("Discord has not told yet what may be done on this server.")  # a process that just began
             if why := refusal(room):
                 raise PostImpossible(f"Nothing can be written there: {why}.")
+            await self._look_at(question, reply_to)
             return
         if not reply_to.response:  # the process that took it in died before it could note that
             for way in ways(self._client, reply_to):
@@ -76,6 +78,18 @@ class DiscordSurface:
                         self._thinking[question.id] = await way.first()
                         return
             await self.found(question, ())
+
+    async def _look_at(self, question: Question, reply_to: ReplyTo) -> None:
+        """What was taken in by a process before us may have been deleted while nobody was told of it (D9)."""
+        heard_here = question.attempts <= 1 and question.taken_at is not None and question.taken_at >= self._began
+        if not question.message or heard_here:
+            return
+        try:
+            await ByChannel(self._client, reply_to.room).look_at(int(question.message))
+        except PostGone as error:
+            raise QuestionGone("It was deleted while nobody was told of it.") from error
+        except PostImpossible:  # without Read Message History
+            return
 
     async def looking(self, question: Question) -> None:
         reply_to = ReplyTo.of(question)

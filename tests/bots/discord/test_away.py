@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from rag.types import Question
     from tests.fakes.discord import FakeDiscord
+    from tests.fakes.discord.places import Said
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +42,15 @@ async def heard(bot: Bot, *direct: str) -> None:
         while known is None or not {*direct} <= {*known["direct"]}:
             await asyncio.sleep(0.05)
             known = await bot.catalog.remembered(REMEMBERED)
+
+
+async def until(bot: Bot, said: Said, state: str) -> None:
+    """That the question is in this state."""
+    async with asyncio.timeout(10):
+        asked: Question | None = None
+        while asked is None or asked.state != state:
+            await asyncio.sleep(0.05)
+            asked = await bot.inbox.asked(bot.place(said.channel), said.id)
 
 
 async def test_what_is_said_between_two_processes_is_answered_by_the_next(fake: FakeDiscord, bot: Bot) -> None:
@@ -184,6 +194,45 @@ async def test_what_is_said_while_the_database_is_away_is_taken_in_once_it_is_ba
     assert [record.exc_info for record in caplog.records if "database" in record.message] == [None] * len(
         [record for record in caplog.records if "database" in record.message]
     )
+
+
+async def test_a_question_that_is_deleted_between_two_processes_gets_nothing_and_costs_no_model(
+    fake: FakeDiscord, bot: Bot
+) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    async with bot.running():
+        bot.core.gate.clear()
+        begun = await ana.says("@Footnote begun?")
+        await fake.until(lambda: bot.core.asked == ["begun?"])
+        waits = await ana.says("@Footnote and this?", to=begun)
+        await until(bot, waits, "waiting")
+        bot.dies()
+    bot.core.gate.set()
+    bot.core.asked.clear()
+    for said in (begun, waits):
+        await ana.deletes(said)
+    async with bot.running():
+        await (await ana.says("@Footnote are you there?")).answered(holding="About are you there?")
+        for said in (begun, waits):
+            await until(bot, said, "cancelled")
+
+    assert bot.core.asked == ["are you there?"]
+    assert len([one for one in place.general.messages if one.author is fake.bot and not one.deleted]) == 1
+
+
+async def test_a_question_whose_deletion_nobody_tells_of_gets_nothing(fake: FakeDiscord, bot: Bot) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    async with bot.running():
+        bot.core.gate.clear()
+        said = await ana.says("@Footnote how?")
+        await fake.until(lambda: bot.core.asked == ["how?"])
+        said.message.deleted = True  # the event is lost
+        bot.core.gate.set()
+        await until(bot, said, "cancelled")
+
+    assert [one.content for one in place.general.messages if one.author is fake.bot] == []
 
 
 async def test_a_postgresql_that_goes_away_and_comes_back_costs_no_mention(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.fakes.discord.gateway import GUILD_MESSAGES
+from tests.fakes.discord.state import Message
 
 if TYPE_CHECKING:
     from tests.bots.discord.conftest import Bot
@@ -52,8 +53,10 @@ def whole(body: dict[str, Any]) -> dict[str, Any]:
 
 async def test_a_recorded_mention_is_answered(fake: FakeDiscord, bot: Bot) -> None:
     place = as_recorded(fake)
+    said, talk = recorded()["mention"]["data"], place.channel("talk")
+    talk.messages.append(Message(said["id"], talk, place.person("Ana").user, said["content"]))
     async with bot.running():
-        await fake.gateway.tell("MESSAGE_CREATE", whole(recorded()["mention"]["data"]), intent=GUILD_MESSAGES)
+        await fake.gateway.tell("MESSAGE_CREATE", whole(said), intent=GUILD_MESSAGES)
         await fake.until(lambda: "About Test" in fake.transcript(place.channel("talk")))
 
     assert bot.core.asked == ["Test"]
