@@ -33,6 +33,7 @@ LONG = 4_500  # characters of an answer that takes more than one message
 COMMANDS, FOLLOW_UPS = 0.5, 0.5  # how many questions of a thread
 FIRST_WORD = 3.2  # seconds after which who used a command is told that nothing comes, and uses it again
 LOST = 0.15  # how many cuts end a session for good
+TAKEN = 20.0  # seconds for which nothing more is asked in a thread where a command is acknowledged, and not taken in yet
 MISSING = 120.0  # seconds after which a message that nobody took in is given up: it is missing
 DIES = 0.3  # how many tokens die before their time
 BOTS = (0, 19, 20, 23)  # kinds of messages that say something
@@ -113,13 +114,12 @@ class World:
         room = self._threads[thread]
         if thread in self._begun and self._chances.random() < COMMANDS:
             await self._use(room, name)
+            await _within(TAKEN, claimed)
             return
         called = "" if thread in self._begun and self._chances.random() < FOLLOW_UPS else f"@{self._discord.bot.name} "
         self._begun.add(thread)
         await self._ann.says(f"{called}{name}?", channel=room)
-        until = time.monotonic() + MISSING
-        while not await claimed() and time.monotonic() < until:  # noqa: ASYNC110 - in the database
-            await asyncio.sleep(0.1)
+        await _within(MISSING, claimed)
 
     async def _use(self, room: Channel, name: str) -> None:
         while True:
@@ -150,6 +150,12 @@ class World:
             name = names.get(str(message.nonce or "").partition(".")[0], "")
         text = message.content.removeprefix(f"> {name}?\n")  # what was asked with a command is repeated
         return Seen(name, text, not message.content)
+
+
+async def _within(seconds: float, claimed: Callable[[], Awaitable[bool]]) -> None:
+    until = time.monotonic() + seconds
+    while not await claimed() and time.monotonic() < until:  # noqa: ASYNC110 - in the database
+        await asyncio.sleep(0.1)
 
 
 def _began(message: Message) -> float:
