@@ -27,6 +27,7 @@ class Rules:
     channels: frozenset[str] = frozenset()
     outsiders: bool = False
     guests: bool = False
+    direct: bool = True  # whether direct messages are answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,9 @@ def authorize(rules: Rules, asker: Asker, kind: Kind) -> Refusal | None:
         return found
     if kind == "command":
         return None if asker.admin or asker.person in rules.admins else "not an admin"
-    named = not rules.channels or asker.place.direct or {asker.place.channel, asker.parent} & rules.channels
+    if asker.place.direct:
+        return None if rules.direct else "channel"
+    named = not rules.channels or {asker.place.channel, asker.parent} & rules.channels
     return None if named else "channel"
 
 

@@ -180,7 +180,8 @@ def reindexed(footnote: Footnote) -> dict[str, float]:
 def discord_rules(settings: Settings) -> Rules:
     from bots.access import Rules  # noqa: PLC0415
 
-    return Rules(frozenset(settings.discord.admins), frozenset(settings.discord.channels))
+    table = settings.discord
+    return Rules(frozenset(table.admins), frozenset(table.channels), direct=table.direct)
 
 
 def slack_rules(settings: Settings) -> Rules:

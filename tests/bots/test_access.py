@@ -7,6 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bots.access import Asker, AskingLimits, Kind, LimitSettings, Rules, authorize, refused
+from bots.cli.serving import discord_rules
+from config.platforms import Discord
+from config.settings import Settings
 from rag.types import Place, Question, Tally, Thread
 
 CHANNEL = Place("slack", "T1", "C1")
@@ -45,6 +48,19 @@ def test_named_channels_are_the_only_ones_and_direct_messages_are_left_alone(kin
     assert authorize(rules, replace(ANN, place=replace(CHANNEL, channel="C2")), kind) is None
     assert authorize(rules, replace(ANN, parent="C2"), kind) is None
     assert authorize(rules, replace(ANN, place=DIRECT), kind) is None
+
+
+@pytest.mark.parametrize("kind", ["question", "button", "suggestion"])
+def test_where_direct_messages_are_off_nothing_may_be_done_in_them(kind: Kind) -> None:
+    rules = Rules(direct=False)
+    assert authorize(rules, replace(ANN, place=DIRECT), kind) == "channel"
+    assert authorize(rules, ANN, kind) is None
+
+
+def test_direct_messages_in_discord_are_off_until_the_settings_say_otherwise() -> None:
+    talk = Asker("U1", Place("discord", channel="D1", direct=True))
+    off, on = Settings(), Settings(discord=Discord(direct=True))
+    assert [authorize(discord_rules(each), talk, "question") for each in (off, on)] == ["channel", None]
 
 
 def test_a_refusal_is_in_the_language_of_what_was_said() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bots.access import LimitSettings, Rules
 from bots.discord.heard import Hearing
 from bots.discord.surface import DiscordSurface
+from bots.wording import words
 from rag.errors import ModelTimeout
 from rag.types import Place, Question, Thread
 from tests.fakes.discord.faults import Fault
@@ -523,6 +524,19 @@ async def test_limits_are_said_in_a_friendly_way(fake: FakeDiscord, bot: Bot) ->
         await (await place.person("Ana").says("@Footnote what about the second one?")).answered(holding="give me a minute")
 
     assert bot.core.asked == ["one?"]
+
+
+async def test_a_command_in_a_direct_message_is_refused_where_they_are_off_though_discord_still_shows_it(
+    fake: FakeDiscord, bot: Bot
+) -> None:
+    place = fake.guild()
+    ana = place.person("Ana")
+    bot.hearing, bot.rules = Hearing(direct=True), Rules(direct=False)  # as Discord was told before it was switched off
+    async with bot.running():
+        refused = await (await ana.slash("ask", question="how?", channel=ana.dm)).answered()
+
+    assert refused.text == words("").not_here
+    assert bot.core.asked == []
 
 
 async def test_limits_count_commands_that_come_at_once(fake: FakeDiscord, bot: Bot) -> None:
