@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import discord
+from discord.webhook.async_ import async_context
 
 from bots.discord.failing import BROKEN, TokenDead, delivering
 from rag.errors import PostImpossible, PostLater
@@ -61,6 +62,7 @@ class ByToken:
 
     def __init__(self, client: discord.Client, reply_to: ReplyTo) -> None:
         assert client.application_id is not None  # noqa: S101 - known since the login
+        self._client = client
         self._webhook = discord.Webhook.partial(client.application_id, reply_to.token, client=client)
         self._webhook.session = _Once(self._webhook.session)  # type: ignore[assignment] # all that the webhook asks of it
         self._reply_to = reply_to
@@ -86,8 +88,26 @@ class ByToken:
             raise PostImpossible("The interaction was not acknowledged, and Discord has told so.") from error
 
     async def edit(self, message: int, **changed: Any) -> None:
-        with delivering(by_token=True):
-            await self._webhook.edit_message(self._named(message), **changed)
+        """Without previews, as what is sent: Discord takes that flag here, the library's own method has no word for it."""
+        quiet = discord.MessageFlags(suppress_embeds=True)
+        with (
+            delivering(by_token=True),
+            discord.http.handle_message_parameters(
+                **changed, flags=quiet, previous_allowed_mentions=self._client.allowed_mentions
+            ) as sent,
+        ):
+            await async_context.get().edit_webhook_message(
+                self._webhook.id,
+                self._reply_to.token,
+                self._named(message),
+                session=self._webhook.session,
+                proxy=self._webhook.proxy,
+                proxy_auth=self._webhook.proxy_auth,
+                payload=sent.payload,
+                multipart=sent.multipart,
+                files=sent.files,
+                with_components=bool(changed.get("view")),
+            )
 
     async def delete(self, message: int) -> None:
         with delivering(by_token=True):

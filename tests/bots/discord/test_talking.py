@@ -181,6 +181,16 @@ async def test_the_menu_of_a_message_asks_what_it_says(fake: FakeDiscord, bot: B
         await (await place.person("Ben").uses_menu("Ask the docs about this", pasted)).answered(holding="error 42")
 
 
+async def test_an_answer_has_no_previews_however_it_was_asked_for(fake: FakeDiscord, bot: Bot) -> None:
+    ana = fake.guild().person("Ana")
+    async with bot.running():
+        mentioned = await (await ana.says("@Footnote leave?")).answered(holding="About leave?")
+        commanded = await (await ana.slash("ask", question="leave?")).answered(holding="About leave?")
+        private = await (await ana.slash("ask", question="leave?", private=True)).answered(holding="About leave?")
+
+    assert all(each.message.flags & 1 << 2 for each in (mentioned, commanded, private))
+
+
 async def test_a_private_answer_is_seen_by_who_asked_alone(fake: FakeDiscord, bot: Bot) -> None:
     place = fake.guild()
     async with bot.running():

@@ -107,6 +107,7 @@ def _reference(channel: Channel, asked: JSON | None) -> JSON | None:
 
 def fill(discord: FakeDiscord, message: Message, body: JSON, sent: Sent) -> None:
     """What a request says into a message: its text, components, files, and who hears of it."""
+    message.flags |= (body.get("flags") or 0) & SUPPRESS_EMBEDS
     if "content" in body:
         message.content = body["content"] or ""
     message.embeds = body.get("embeds", message.embeds) or []
