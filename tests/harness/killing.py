@@ -82,7 +82,7 @@ class World(Protocol):
     async def cut(self, *, politely: bool) -> None: ...
 
     async def ask(self, thread: int, name: str, claimed: Callable[[], Awaitable[bool]]) -> None:
-        """Returns once it was taken in, as the platform knows, or as `claimed` says: what is asked next in a thread comes after it."""
+        """Returns once it was taken in, as `claimed` says: what is asked next in a thread comes after it."""
         ...
 
     def seen(self, names: Mapping[str, str]) -> Sequence[Sequence[Seen]]:
