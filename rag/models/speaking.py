@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rag.models.extracting import Sentence
 
-_SHARED = 0.25
+_SHARED = 0.25  # of the question in a sentence: then both are in one language
 _YEAR = re.compile(r"(?:19|20)\d\d")  # other numbers are amounts, and may be written in words
 _ALIKE = 4  # letters that a name begins with in several languages: Zurique, Zürich
 
@@ -32,7 +32,8 @@ class Spoken:
         if self._names:
             self._read(sentences)
             holding = {one.language for one in sentences if self._lacking(one, self._sections[_section(one)]) < self.names}
-            self._foreign = {one.language for one in sentences if is_foreign(question, [one.language])} - holding
+            languages = {one.language for one in sentences} - holding
+            self._foreign = {language for language in languages if is_foreign(question, [language])}
 
     def _read(self, sentences: Sequence[Sentence]) -> None:
         for sentence in sentences:
