@@ -2,9 +2,11 @@
 
     .venv/bin/python benchmarks/turn.py --langchain FOLDER/bin/python [--sizes 10000,100000]
 
-Rounds of both alternate, so that whatever else the machine does hits both. Footnote's side is whole: recall, condensing by
-rule, hybrid search, fusion, selection, expansion, prompt, citing, and question, answer and trace kept in SQLite. LangChain's
-keeps nothing. Models are instant on both sides: vectors made before, a writer that answers from the passages, a reranker.
+Rounds of both alternate, so that whatever else the machine does hits both, and each asks what was not asked in the rounds
+before, as people do: what is asked again finds what it needs in the processor's caches. Footnote's side is whole: recall,
+condensing by rule, hybrid search, fusion, selection, expansion, prompt, citing, and question, answer and trace kept in SQLite.
+LangChain's keeps nothing. Models are instant on both sides: vectors made before, a writer that answers from the passages.
+Neither side has a reranker; Footnote's is measured with an instant one as well, which twenty passages are read for.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ import tempfile
 import time
 import uuid
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -43,9 +46,14 @@ from storage.database import Database
 from storage.local_index import LocalIndex
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
+    from contextlib import AbstractAsyncContextManager
 
-DIALOGS, AT_ONCE, ROUNDS = 60, 50, 7
+    from rag.ports import Embedder
+
+ROUNDS, ONE_BY_ONE, AT_ONCE = 8, 10, 50
+IN_A_ROUND = ONE_BY_ONE + 2 * AT_ONCE
+DIALOGS = ROUNDS * IN_A_ROUND
 PLACE = Place("terminal", channel="benchmark")
 
 
@@ -65,13 +73,26 @@ class Burst:
     cpu: float
 
 
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The median turn of a round in seconds and seconds of processor time; answers a second, and processor seconds an answer."""
+
+    seconds: float
+    cpu: float
+    rate: float
+    burnt: float
+
+    @classmethod
+    def of(cls, sample: Sample, burst: Burst) -> Round:
+        return cls(median(sample.seconds), median(sample.cpu), burst.rate, burst.cpu)
+
+
 class Footnote:
     """Footnote's side, in this process."""
 
-    def __init__(self, conversation: Conversation, embedder: RecordedEmbedder, talks: Sequence[Sequence[str]]) -> None:
+    def __init__(self, conversation: Conversation, talks: Sequence[Sequence[str]]) -> None:
         self._conversation = conversation
         self._talks = talks
-        self.embedder = embedder
 
     async def talk(self, at: int) -> list[str]:
         thread = Thread(PLACE, uuid.uuid4().hex)
@@ -99,13 +120,14 @@ class Footnote:
 
 
 @asynccontextmanager
-async def footnote(index: Path, talks: Sequence[Sequence[str]], *, is_model: bool, reranked: bool) -> AsyncIterator[Footnote]:
+async def footnote(
+    index: Path, talks: Sequence[Sequence[str]], embedder: Embedder, *, is_model: bool, reranked: bool
+) -> AsyncIterator[Footnote]:
     """Put together as config/assembly.py does it, with instant models."""
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         database = await stack.enter_async_context(Database(f"sqlite:///{home}/footnote.db"))
         passages = await stack.enter_async_context(LocalIndex(index))
-        embedder = RecordedEmbedder(await stack.enter_async_context(LocalEmbedder()))
         writer, prompts = InstantWriter(is_model=is_model), Prompts.load()
         conversation = Conversation(
             memory=DatabaseMemory(database),
@@ -116,7 +138,7 @@ async def footnote(index: Path, talks: Sequence[Sequence[str]], *, is_model: boo
             support=Support(SentenceSimilarity(embedder)),
             settings=ConversationSettings(),
         )
-        yield Footnote(conversation, embedder, talks)
+        yield Footnote(conversation, talks)
 
 
 class LangChain:
@@ -166,75 +188,87 @@ async def measure(of: Corpus, arguments: argparse.Namespace, cache: Path) -> lis
     talks = dialogs(of.passages, DIALOGS)
     async with AsyncExitStack() as stack:
         index = await index_folder(of, cache, LocalEmbedder().name)
-        ours = await stack.enter_async_context(
-            footnote(index, talks, is_model=arguments.model, reranked=not arguments.without_reranker)
-        )
-        answers = [await ours.talk(at) for at in range(DIALOGS)]  # also shows every text that will be embedded
+        embedder = RecordedEmbedder(await stack.enter_async_context(LocalEmbedder()))
+        sides = [
+            partial(footnote, index, talks, embedder, is_model=arguments.model, reranked=reranked) for reranked in (False, True)
+        ]
+        say(f"asking {3 * DIALOGS} questions, which shows every text that will be embedded")
+        answers, _ = [await answered(side, DIALOGS) for side in sides]
         for question in (question for talk in talks for question in talk):
-            await ours.embedder.embed_question(question)
-        misses = ours.embedder.misses
+            await embedder.embed_question(question)
+        ours, reranking = [await stack.enter_async_context(side()) for side in sides]
+        misses = embedder.misses
         abstained = sum("[1]" not in text for talk in answers for text in talk)
         print(f"\n{len(of.passages)} passages ({of.origin}); {DIALOGS} dialogs of 3 questions, {abstained} answers without a mark")
         if arguments.profile:
             await profiled(ours, arguments.profile)
         if not arguments.langchain:
-            await alone(ours)
+            await alone(ours, reranking)
             return []
         theirs = LangChain(arguments.langchain, of, cache)
         stack.callback(theirs.close)
-        theirs.take(talks, answers, ours.embedder.known, arguments.k)
-        bars = await compared(ours, theirs, len(of.passages), arguments.k)
-        assert ours.embedder.misses == misses, "a vector was not made before"  # noqa: S101 - the measure would be wrong
+        theirs.take(talks, answers, embedder.known, arguments.k)
+        bars = await compared(ours, reranking, theirs, len(of.passages), arguments.k)
+        assert embedder.misses == misses, "a vector was not made before"  # noqa: S101 - the measure would be wrong
         return bars
 
 
-async def compared(ours: Footnote, theirs: LangChain, size: int, k: int) -> list[Bar]:
-    mine, other, my_bursts, bursts = [], [], [], []
-    for number in range(ROUNDS):
-        first = number * 8 % (DIALOGS - 10)
-        other.append(await asyncio.to_thread(theirs.serial, first, 10))
-        mine.append(await ours.serial(first, 10))
-        bursts += [await asyncio.to_thread(theirs.together, 0, AT_ONCE, threads=threads) for threads in (False, True)]
-        my_bursts.append(await ours.together(0, AT_ONCE))
-    mine, other = mine[1:], other[1:]  # the first round warms both up
-    wall = [median(each.seconds) * 1e3 for each in mine], [median(each.seconds) * 1e3 for each in other]
-    cpu = [median(each.cpu) * 1e3 for each in mine], [median(each.cpu) * 1e3 for each in other]
-    by_threads = median(each.rate for each in bursts[1::2]) > median(each.rate for each in bursts[::2])
-    best = bursts[1::2] if by_threads else bursts[::2]
-    print(
-        f"LangChain over Chroma {theirs.about['version']} gives {k} passages; at once by {'threads' if by_threads else 'ainvoke'}"
-    )
-    print(f"  Footnote {median(wall[0]):6.2f} ms a turn ({median(cpu[0]):.2f} ms of processor)")
-    print(f"  LangChain {median(wall[1]):5.2f} ms a turn ({median(cpu[1]):.2f} ms of processor)")
-    rates = median(each.rate for each in my_bursts), median(each.rate for each in best)
-    burnt = median(each.cpu for each in my_bursts) * 1e3, median(each.cpu for each in best) * 1e3
-    print(
-        f"  {AT_ONCE} at once: Footnote {rates[0]:.0f}/s ({burnt[0]:.2f} ms of processor an answer), "
-        f"LangChain {rates[1]:.0f}/s ({burnt[1]:.2f} ms)"
-    )
+async def answered(side: Callable[[], AbstractAsyncContextManager[Footnote]], many: int) -> list[list[str]]:
+    """By one that is not measured: it has been asked everything then."""
+    async with side() as ours:
+        return [await ours.talk(at) for at in range(many)]
+
+
+async def compared(ours: Footnote, reranking: Footnote, theirs: LangChain, size: int, k: int) -> list[Bar]:
+    sides: tuple[list[Round], ...] = ([], [], [], [])
+    for first in range(0, DIALOGS, IN_A_ROUND):
+        one, other = first + ONE_BY_ONE, first + ONE_BY_ONE + AT_ONCE
+        by_one = [await asyncio.to_thread(theirs.serial, first, ONE_BY_ONE)]
+        by_one += [await each.serial(first, ONE_BY_ONE) for each in (ours, reranking)]
+        bursts = [await asyncio.to_thread(theirs.together, at, AT_ONCE, threads=at == one) for at in (one, other)]
+        bursts += [await ours.together(one, AT_ONCE), await reranking.together(other, AT_ONCE)]
+        for side, sample, burst in zip(sides, (by_one[0], *by_one), bursts, strict=True):
+            side.append(Round.of(sample, burst))
+    by_threads, by_ainvoke, mine, with_reranker = [side[1:] for side in sides]  # the first round warms all up
+    is_threads = median(each.rate for each in by_threads) > median(each.rate for each in by_ainvoke)
+    best, how = (by_threads, "threads") if is_threads else (by_ainvoke, "ainvoke")
+    print(f"LangChain over Chroma {theirs.about['version']} gives {k} passages; at once by {how}")
+    for name, side in (("LangChain", best), ("Footnote", mine), ("Footnote with a reranker", with_reranker)):
+        print(f"  {name:24} {told(side)}")
     allowed = 1.0 if size <= 10_000 else 1.3
+    return [*bars(f"{size} passages", mine, best, allowed), *bars(f"{size} passages, with a reranker", with_reranker, best)]
+
+
+def told(side: Sequence[Round]) -> str:
+    wall, cpu, rate, burnt = (median(column) for column in zip(*map(astuple, side), strict=True))
+    return (
+        f"{wall * 1e3:5.2f} ms a turn ({cpu * 1e3:.2f} ms of processor); "
+        f"{AT_ONCE} at once: {rate:.0f}/s ({burnt * 1e3:.2f} ms of processor an answer)"
+    )
+
+
+def bars(name: str, ours: Sequence[Round], theirs: Sequence[Round], allowed: float | None = None) -> list[Bar]:
+    """Without `allowed` the figures are only shown."""
+    wall, cpu, rate, _ = (
+        median(
+            mine / other for mine, other in zip(*columns, strict=True)
+        )  # the two of a round were measured one right after the other
+        for columns in zip(zip(*map(astuple, ours), strict=True), zip(*map(astuple, theirs), strict=True), strict=True)
+    )
     return [
-        Bar(f"turn, {size} passages, Footnote / LangChain", ratio(*wall), at_most=allowed),
-        Bar(f"turn, {size} passages, processor time, Footnote / LangChain", ratio(*cpu)),
-        Bar(
-            f"{AT_ONCE} at once, {size} passages, answers a second, Footnote / LangChain",
-            ratio([each.rate for each in my_bursts], [each.rate for each in best]),
-            at_least=1.0,
-        ),
+        Bar(f"turn, {name}, Footnote / LangChain", wall, at_most=allowed),
+        Bar(f"turn, {name}, processor time, Footnote / LangChain", cpu),
+        Bar(f"{AT_ONCE} at once, {name}, answers a second, Footnote / LangChain", rate, at_least=1.0 if allowed else None),
     ]
 
 
-def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """The median over the rounds: the two of a round were measured one right after the other."""
-    return median(mine / other for mine, other in zip(ours, theirs, strict=True))
-
-
-async def alone(ours: Footnote) -> None:
-    for _ in range(3):
-        sample = await ours.serial(0, 20)
-        burst = await ours.together(0, AT_ONCE)
-        print(f"  Footnote alone {median(sample.seconds) * 1e3:.2f} ms a turn ({median(sample.cpu) * 1e3:.2f} ms of processor)")
-        print(f"  {AT_ONCE} at once {burst.rate:.0f}/s ({burst.cpu * 1e3:.2f} ms of processor)")
+async def alone(ours: Footnote, reranking: Footnote) -> None:
+    for name, side in (("Footnote", ours), ("Footnote with a reranker", reranking)):
+        rounds = [
+            Round.of(await side.serial(first, ONE_BY_ONE), await side.together(first + ONE_BY_ONE, AT_ONCE))
+            for first in range(0, DIALOGS, IN_A_ROUND)
+        ]
+        print(f"  {name:24} {told(rounds)}")
 
 
 async def profiled(ours: Footnote, file: str) -> None:
@@ -251,7 +285,6 @@ def main() -> None:
     parser.add_argument("--random-vectors", action="store_true", help="embed nothing: random vectors for the dense list")
     parser.add_argument("--k", type=int, default=4, help="passages that LangChain retrieves; 4 is its default")
     parser.add_argument("--model", action="store_true", help="the writer counts as a language model: the whole prompt is made")
-    parser.add_argument("--without-reranker", action="store_true")
     parser.add_argument("--profile", help="a file for cProfile's figures of Footnote's turns")
     arguments = parser.parse_args()
     print(machine())

@@ -171,15 +171,28 @@ class PassageList:
                 wanted = [rows[place] for place in _fitting(places, stretch.rooms)]
             else:
                 wanted = [] if stretch.rooms else [*rows]
-            found = [self.passage(row) for row in wanted]
+            found = self._near(wanted)
             if found and found[0].document == name:
                 return found
         return []
 
+    def _near(self, rows: Sequence[int]) -> list[Passage]:
+        """Those of a few rows, ascending: what lies between is read along with them, which takes less time than a second look."""
+        if not rows:
+            return []
+        from_, to = self._numbers[rows[0] * _COLUMNS], self._numbers[rows[-1] * _COLUMNS + 1]
+        block = self._texts.read(from_, to)
+        return [self._unpacked(row, block, from_) for row in rows]
+
     def passage(self, row: int) -> Passage:
+        first, after = self._numbers[row * _COLUMNS], self._numbers[row * _COLUMNS + 1]
+        return self._unpacked(row, self._texts.read(first, after), first)
+
+    def _unpacked(self, row: int, block: bytes, from_: int) -> Passage:
+        """From a block of the file that begins at `from_`."""
         numbers = self._numbers[row * _COLUMNS : (row + 1) * _COLUMNS]
         first, after, _, ordinal, page, line, start, end, expandable = numbers
-        texts = self._texts.read(first, after).decode().split(SEPARATOR)
+        texts = block[first - from_ : after - from_].decode().split(SEPARATOR)
         name, base, document, title, link, anchor, language, digest, within, *headings, text, terms = texts
         fields = (
             *(name, base, document, ordinal, text, title, link, tuple(headings), anchor),
