@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag.claims import Group, groups, sentences_of, without_marks
@@ -36,8 +35,7 @@ class Judged(NamedTuple):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Citations:
+class Citations(NamedTuple):
     """An answer's text, whose mark `[n]` means `sources[n - 1]`. `abstained`: no citation could be verified (R33)."""
 
     text: str
@@ -73,7 +71,7 @@ async def cite(  # noqa: PLR0913 - what was written, from what, and how strictly
 
     A text without any mark gets those that the passages clearly support. Without one that is verified: abstained.
     """
-    titles = {name for match in given for name in (match.passage.title, match.passage.document)}
+    titles = (name for match in given for name in (match.passage.title, match.passage.document))
     own = without_own_sources(with_native_marks(text, cited), titles)
     plain, found = without_marks(without_reserved(well_formed(own.text)))
     kept, dropped = await _verified(plain, groups(plain, found), given, support)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from rag.questions import only_asks_for_more
 from rag.sentences import sentence_spans
@@ -38,8 +38,7 @@ class ComposeSettings:
     at_once: int = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Composed:
+class Composed(NamedTuple):
     """The answer as the model wrote it; "" where it says that the passages do not hold one.
 
     A mark `[n]` in it names `excerpts[n - 1]`, and so do the numbers in `cited`. `usage` has one entry a call.

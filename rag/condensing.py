@@ -46,7 +46,7 @@ class Condenser:
     async def standalone(self, question: str, history: Sequence[Turn], trace: Trace) -> Lookup:
         """Never fails over a model: whatever it does, the question can be looked up."""
         asked = " ".join(without_names(well_formed(question)).split())
-        said = [replace(turn, text=without_names(turn.text)) for turn in history if turn.text.strip()]
+        said = [_nameless(turn) for turn in history if turn.text.strip()]
         with trace.step("condense") as notes:
             notes["history_turns"] = len(said)
             if not said or self._settings.condense == "never":
@@ -75,6 +75,11 @@ class Condenser:
             notes |= {"rejected": reason, "reply": reply.text[:_NOTED]}
             return None
         return as_asked(asked) if words(rewrite) == words(asked) else rewritten(rewrite, asked)
+
+
+def _nameless(turn: Turn) -> Turn:
+    text = without_names(turn.text)
+    return turn if text == turn.text else replace(turn, text=text)
 
 
 def as_asked(question: str) -> Lookup:

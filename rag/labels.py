@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 _LONGEST_TITLE = 120
 _LONGEST_LABEL = 80
 _HEADINGS = 2  # the last ones name a place well enough
-_BLANKS = re.compile(r"\s+")
 _ALIKE = str.maketrans({"[": "(", "]": ")", "【": "(", "】": ")", "`": "'", "<": "‹", ">": "›", "|": "¦", "*": "∗", "\\": "/"})
 _MENTION = re.compile(r"@(?=everyone|here|channel)", re.IGNORECASE)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://|\bwww\.|\b(?:mailto|javascript|vbscript|data):(?=\S)", re.IGNORECASE)
@@ -34,7 +33,9 @@ def plain_title(text: str, longest: int = _LONGEST_TITLE) -> str:
         kept, found = _ADDRESS.subn("", kept)
         if not found:
             break
-    shown = _MENTION.sub("@\N{ZERO WIDTH SPACE}", _BLANKS.sub(" ", kept).strip().translate(_ALIKE))
+    shown = " ".join(kept.split()).translate(_ALIKE)
+    if "@" in shown:
+        shown = _MENTION.sub("@\N{ZERO WIDTH SPACE}", shown)
     return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip()}…"
 
 

@@ -181,6 +181,8 @@ def spoken_and_shared(text: str, among: Sequence[str]) -> tuple[str, str]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _scores(text: str) -> Mapping[str, float]:
+    if text.isascii():  # as most are
+        return _family_scores(text, _leanings_in("latin"))
     counts = _script_counts(text)
     if not counts:
         return {}

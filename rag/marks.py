@@ -67,6 +67,8 @@ def _mark(match: re.Match[str]) -> Mark:
 
 
 def _named(numbers: str) -> tuple[int, ...]:
+    if numbers.isdecimal():  # as most are
+        return (_value(numbers),)
     named: list[int] = []
     for first, last, single in _BOUNDS.findall(numbers):
         if single:

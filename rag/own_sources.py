@@ -7,14 +7,13 @@ given, the name of a file), not like prose.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from rag.code_spans import code_spans
 from rag.marks import marks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 NAMES = tuple(
     "sources|source|references|reference|citations|citation|bibliography|"  # noqa: SIM905 - one text reads more easily
@@ -60,15 +59,14 @@ _MANY_WORDS = 20
 _LONGEST_LINE = 1000  # a longer one is no entry of a list
 
 
-@dataclass(frozen=True, slots=True)
-class Stripped:
+class Stripped(NamedTuple):
     """The text without the model's own lists, and the numbers that stood in them."""
 
     text: str
     numbers: tuple[int, ...] = ()
 
 
-def without_own_sources(text: str, titles: Collection[str] = ()) -> Stripped:
+def without_own_sources(text: str, titles: Iterable[str] = ()) -> Stripped:
     """`titles` are those of the documents that were given: a line that names one is an entry."""
     if not _is_worth_reading(text):
         return Stripped(text)
@@ -100,13 +98,13 @@ def _is_worth_reading(text: str) -> bool:
     """Looking for each name by itself takes a fifth of the time that one pattern for all of them takes."""
     folded = text.casefold()
     names = _LEAST_PLAIN_NAMES if folded.isascii() else _LEAST_NAMES
-    return any(name in folded for name in names) or _ENTRY_LIKE.search(text) is not None
+    return any(map(folded.__contains__, names)) or _ENTRY_LIKE.search(text) is not None
 
 
 class _Titles:
     """Titles as one looks them up in a line: the longest first, so that none is left as a piece of another."""
 
-    def __init__(self, titles: Collection[str]) -> None:
+    def __init__(self, titles: Iterable[str]) -> None:
         names = {title.strip() for title in titles if len(title.strip()) > 1}
         ordered = sorted(names, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, ordered)), re.IGNORECASE) if ordered else None

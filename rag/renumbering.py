@@ -74,10 +74,15 @@ def part_of(match: Match, said: str) -> Passage:
         return match.passage
     start = said.strip()[:_BEGINNING]
     likely = [part for part in match.parts if start in part.text] or match.parts
-    if len(likely) == 1:
+    if len(likely) == 1 or (not match.copies and len({_leads_to(part) for part in likely}) == 1):
         return likely[0]
     told = frozenset(words(said))
     return max(likely, key=lambda part: (len(standing_in(_terms_of(part), told)), part.id == match.passage.id))
+
+
+def _leads_to(part: Passage) -> tuple[object, ...]:
+    """All that a footnote takes from it: which of several is meant matters only where these differ."""
+    return part.link, part.headings, part.page, part.anchor, part.line, part.within and part.id
 
 
 def _terms_of(part: Passage) -> str:
@@ -133,11 +138,12 @@ def finished(text: str, sources: tuple[Source, ...] = ()) -> tuple[str, tuple[So
         if marks(text):
             text = "".join(text[a:b] if is_code else text[a:b].translate(_BRACKETS) for a, b, is_code in pieces(text))
     text = _LABEL.sub(r"\1\2", text)
-    text = "".join(_VERIFIED.sub("", text[a:b]) if is_code else text[a:b] for a, b, is_code in pieces(text))
-    order = {n: at for at, n in enumerate(dict.fromkeys(int(n) for n in _VERIFIED.findall(text)), start=1)}
+    text = "".join([_VERIFIED.sub("", text[a:b]) if is_code else text[a:b] for a, b, is_code in pieces(text)])
+    order: dict[int, int] = {}
+    text = _VERIFIED.sub(lambda match: f"[{order.setdefault(int(match[1]), len(order) + 1)}]", text).strip()
     named = {source.n: source for source in sources}
-    cited = tuple(named[n] if n == at else replace(named[n], n=at) for n, at in order.items() if n in named)
-    return _VERIFIED.sub(lambda match: f"[{order[int(match[1])]}]", text).strip(), cited
+    cited = tuple([named[n] if n == at else replace(named[n], n=at) for n, at in order.items() if n in named])
+    return text, cited
 
 
 def _spaced(before: str) -> str:

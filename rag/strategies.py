@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from rag import material
 from rag.errors import ModelUnavailable, PassageTooLong
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """What is answered, from what."""
 
     question: str
@@ -36,8 +35,7 @@ class Task:
     weights: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What came out; `intermediate` are the answers on the way to it."""
 
     text: str
@@ -45,8 +43,7 @@ class Outcome:
     intermediate: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Partial:
+class Partial(NamedTuple):
     """An answer made from some of the passages, and which these are."""
 
     text: str

@@ -91,11 +91,6 @@ class Support:
 
     async def judge(self, claims: Sequence[Claim], *, clearly: bool = False) -> list[Verdict]:
         """One verdict a claim, in order. Meaning is looked at only where the words do not suffice."""
-        distinct = {(claim.text, claim.passage.id): claim for claim in claims}
-        verdicts = dict(zip(distinct, await self._judged(list(distinct.values()), clearly=clearly), strict=True))
-        return [verdicts[claim.text, claim.passage.id] for claim in claims]
-
-    async def _judged(self, claims: Sequence[Claim], *, clearly: bool) -> list[Verdict]:
         floor = self.clear_lexical if clearly else self.lexical
         named = {claim.passage.id: claim.passage for claim in claims}
         passages = {name: Known(passage) for name, passage in named.items()}
@@ -136,7 +131,6 @@ class Known:
 
     def __init__(self, passage: Passage) -> None:
         self._passage = passage
-        self._spaced: dict[str, str] = {}
 
     def says(self, claim: str) -> bool:
         """Whether these words stand in it one after the other: then there is nothing to weigh."""
@@ -157,18 +151,16 @@ class Known:
 
     def holds(self, word: str) -> bool:
         """As it stands, or a word of the same stem in the passage's language."""
-        if f" {word} " in self._terms(""):
-            return True
-        spaced = self._terms(self.language)
-        return any(f" {term} " in spaced for term in terms(word, self.language))
+        return f" {word} " in self._words or any(f" {term} " in self._stems for term in terms(word, self.language))
 
-    def _terms(self, language: str) -> str:
-        """Those in some language, each between blanks: what stands there is found in a fraction of the time that a set takes."""
-        found = self._spaced.get(language)
-        if found is None:
-            found = self._passage.terms or " ".join(distinct_terms(self._passage.embedded, language))
-            found = self._spaced[language] = f" {found} "
-        return found
+    @cached_property
+    def _words(self) -> str:
+        """Each between blanks: what stands there is found in a fraction of the time that a set takes."""
+        return f" {self._passage.terms or ' '.join(distinct_terms(self._text))} "
+
+    @cached_property
+    def _stems(self) -> str:
+        return self._words if self._passage.terms else f" {' '.join(distinct_terms(self._text, self.language))} "
 
     def writes(self, number: str) -> bool:
         """Whether a number stands there as it is written: by itself, not within a longer one."""
@@ -246,7 +238,7 @@ def _has(known: Known, number: str) -> bool:
 
 def _is_exact(word: str) -> bool:
     """Numbers, versions, `names_like_this`: what a claim stands or falls with."""
-    return any(character.isdigit() or character in "_." for character in word)
+    return "_" in word or "." in word or any(map(str.isdigit, word))
 
 
 def _may_mean(claim: Claim, verdict: Verdict) -> bool:

@@ -57,7 +57,7 @@ def lines_of(passage: Passage) -> Lines | None:
 
 def begins_under(passage: Passage) -> tuple[str, ...]:
     """The headings above its first line: another section's, where it is about one that begins further on."""
-    begins = begins_in(passage)
+    begins = begins_in(passage) if passage.within else ()
     return begins[0].headings if begins and begins[0].start == 0 else passage.headings
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rag.errors import DeadlineExceeded, ModelTimeout, ModelUnavailable
 from rag.types import Cited, Usage
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from rag.types import Piece, Prompt
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What one call gave, whole."""
 
     text: str

@@ -135,6 +135,15 @@ def test_another_document_with_the_same_text_beside_a_sentence_is_no_source_of_i
     assert len(cited("Sick leave needs a doctor's note [1].", given=[match]).sources) == 2
 
 
+def test_of_joined_passages_that_share_one_place_it_is_still_the_one_said_whose_copies_count() -> None:
+    there = LEAVE._replace(id="2", text=SICK.text)
+    copy = passage(9, "leave-2024.md", SICK.text)
+    match = Match(LEAVE._replace(text=f"{LEAVE.text}\n{SICK.text}"), 1.0, parts=(LEAVE, there), copies=(copy,))
+
+    assert len(cited("After three days of sick leave a doctor's note is needed [1].", given=[match]).sources) == 2
+    assert len(cited("Of annual leave employees get 25 days [1].", given=[match]).sources) == 1
+
+
 def test_a_range_and_a_list_of_numbers_are_judged_one_by_one() -> None:
     found = cited("Sick leave needs a doctor's note after three days [1-3].")
 
