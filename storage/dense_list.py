@@ -1,4 +1,4 @@
-"""The dense list of one generation: the vectors as one matrix, and their signs, which find the few worth an exact look."""
+"""The dense list of one generation: the vectors as one matrix, and their codes, which find the few worth an exact look."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from storage import sign_list
+from storage import code_list
 from storage.arrays import mapped, save
-from storage.sign_list import SignList, signs, slices
+from storage.code_list import CodeList
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
     from rag.types import Vector
 
-FILES = ("vectors.f4", "present.b1", *sign_list.FILES)
-EXACT = 4_000  # up to so many passages the product with all of them is quicker than looking at signs
-RESCORED = 500  # of a list of few: .94 of the exact best fifty are among so many nearest by signs, at 10,000 passages
-NEAREST = 1_400  # of a list of many: .99 of the exact best fifty are among so many, at 100,000
-NEARER = (125, 5)  # of those so many, and so many for each that is wanted, weighed: .98
+FILES = ("vectors.f4", "present.b1", *code_list.FILES)
+EXACT = 2_000  # vectors: up to so many the product with all of them takes little more time than a look at codes
+LOOKED_AT = (100, 3)  # so many, and so many for each that is wanted, among 10,000 vectors: .98 of the exact best are among them
+MORE = 0.2  # more among more, by this power of their number, for the same share: 1.6 times as many among 100,000
 
 
 class DenseBuilder:
@@ -32,7 +31,6 @@ class DenseBuilder:
         self._folder = folder
         self._dimension = dimension
         self._file = (folder / "vectors.f4").open("wb")
-        self._signs: list[NDArray[np.uint64]] = []
         self._present: list[bool] = []
 
     def close(self) -> None:
@@ -40,27 +38,29 @@ class DenseBuilder:
 
     def add(self, block: Sequence[Vector | None]) -> None:
         none = bytes(4 * self._dimension)
-        data = b"".join(none if vector is None else vector for vector in block)
-        self._file.write(data)
+        self._file.write(b"".join(none if vector is None else vector for vector in block))
         self._present += [vector is not None for vector in block]
-        self._signs.append(signs(np.frombuffer(data, "<f4").reshape(len(block), self._dimension)))
 
     def finish(self) -> None:
         self.close()
-        rows = np.concatenate(self._signs) if self._signs else np.zeros((0, 1), np.uint64)
-        save(self._folder / "signs.u8", rows)
-        save(self._folder / "slices.u8", slices(rows))
-        save(self._folder / "present.b1", np.array(self._present, np.bool_))
+        present = np.array(self._present, np.bool_)
+        save(self._folder / "present.b1", present)
+        filled = np.flatnonzero(present)
+        if len(filled) > EXACT and code_list.available():
+            code_list.code(self._folder, _vectors(self._folder, len(present), self._dimension), filled)
+        else:
+            (self._folder / code_list.FILES[0]).touch()
 
 
 class DenseList:
     """Memory-mapped."""
 
     def __init__(self, folder: Path, size: int, dimension: int) -> None:
-        self._vectors = mapped(folder / "vectors.f4", "<f4").reshape(size, dimension)
-        present = np.fromfile(folder / "present.b1", np.bool_)
-        self._filled = np.flatnonzero(present)
-        self._signs = SignList(folder, dimension, present)
+        self._vectors = _vectors(folder, size, dimension)
+        self._filled = np.flatnonzero(np.fromfile(folder / "present.b1", np.bool_))
+        coded = (folder / code_list.FILES[0]).stat().st_size and code_list.available()
+        self._codes = CodeList(folder) if coded else None
+        self._more = (len(self._filled) / 10_000) ** MORE
 
     @property
     def filled(self) -> bool:
@@ -86,14 +86,10 @@ class DenseList:
 
     def _near(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         """The rows, ascending, of the vectors that are worth an exact look."""
-        size, few = len(self._vectors), max(RESCORED, 2 * limit)
-        if size <= max(EXACT, few):
+        many = int((LOOKED_AT[0] + LOOKED_AT[1] * limit) * self._more)
+        if self._codes is None or many >= len(self._filled):
             return self._filled
-        if size <= sign_list.FEW:
-            return self._signs.near(vector, few)
-        nearer = NEARER[0] + NEARER[1] * limit
-        rows = self._signs.near(vector, max(NEAREST, 3 * nearer))
-        return self._signs.nearer(vector, rows, nearer)
+        return self._filled[self._codes.near(vector, many)]
 
 
 def foremost(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
@@ -102,3 +98,8 @@ def foremost(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         return (-scores).argsort(kind="stable")
     places: NDArray[np.int64] = (scores >= np.partition(scores, -limit)[-limit]).nonzero()[0]
     return places[(-scores[places]).argsort(kind="stable")[:limit]]
+
+
+def _vectors(folder: Path, size: int, dimension: int) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = mapped(folder / "vectors.f4", "<f4").reshape(size, dimension)
+    return found

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 FILES = (*lexical_list.FILES, *dense_list.FILES, *passage_list.FILES, *sketch_list.FILES)
 MANIFEST = "manifest.json"
-LAYOUT = 6  # of what stands in the files: whoever changes that must count on, so that those of other versions are made again
+LAYOUT = 7  # of what stands in the files: whoever changes that must count on, so that those of other versions are made again
 _candidate = partial(tuple.__new__, Candidate)  # in half of the time of Candidate._make
 
 

@@ -31,7 +31,7 @@ TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("storage.weaviate_index", (*CONTRACT, "storage"), ("weaviate", "grpc", "httpx", "numpy")),
     ("storage.installations", (*CONTRACT, "storage"), ("sqlalchemy", "cryptography")),
     ("storage.searcher", (*CONTRACT, "storage", "rag.workers"), ()),
-    ("storage", (*CONTRACT, "rag.sketches", "storage"), ("sqlalchemy", "alembic", "asyncpg", "numpy", "pydantic_core")),
+    ("storage", (*CONTRACT, "rag.sketches", "storage"), ("sqlalchemy", "alembic", "asyncpg", "numpy", "faiss", "pydantic_core")),
     ("config.settings", ("rag.errors", "config.tables", "config.platforms"), ("pydantic", "pydantic_settings")),
     ("config.platforms", ("config.tables", "config.ids"), ("pydantic",)),
     ("config.tables", ("config.ids",), ("pydantic",)),

@@ -19,8 +19,8 @@ import pytest_asyncio
 
 from rag.errors import IndexMismatch, StoreUnavailable
 from rag.leading import Leading
-from rag.types import Candidate, Indexed, Search, Stretch
-from storage import arrays, dense_list, generations, lexical_list, local_writer, sign_list
+from rag.types import Search, Stretch
+from storage import arrays, code_list, dense_list, generations, lexical_list, local_writer
 from storage.index_folder import IndexFolder, safe_name, store_errors
 from storage.lexical_list import K1, B
 from storage.local_index import LocalIndex
@@ -37,7 +37,7 @@ from tests.storage.crash_writer import (
     search_until_told,
     write_state,
 )
-from tests.storage.passages import DIMENSION, SIGNATURE, cosines, direction, indexed, without_vectors
+from tests.storage.passages import SIGNATURE, cosines, direction, indexed, without_vectors
 from tests.storage.test_passage_index import everything, fill, some_documents
 
 ALL = Search(("all",), direction(1), limit=100)
@@ -127,7 +127,7 @@ def flip(path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [lose, cut, flip])
-@pytest.mark.parametrize("name", [*generations.FILES, generations.MANIFEST])
+@pytest.mark.parametrize("name", [*(each for each in generations.FILES if each not in code_list.FILES), generations.MANIFEST])
 async def test_a_generation_with_a_file_missing_or_torn_is_made_again(
     folder: Path, name: str, harm: Callable[[Path], None]
 ) -> None:
@@ -137,6 +137,36 @@ async def test_a_generation_with_a_file_missing_or_torn_is_made_again(
     assert await contents(folder) == expected(0)
     (mended,) = (folder / BASE).glob(f"*/*/{name}")  # and the torn one is gone
     assert mended.parent != path.parent
+
+
+@pytest.mark.parametrize("harm", [lose, cut, flip])
+async def test_a_generation_whose_codes_are_missing_or_torn_is_made_again(
+    index: LocalIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], None]
+) -> None:
+    monkeypatch.setattr(dense_list, "EXACT", 100)
+    await fill(index, *some_documents(100))
+    search = Search((), direction(3), limit=10)
+    found = await index.search(BASE, search)
+    (path,) = (tmp_path / BASE).glob("*/*/codes.faiss")
+    held = path.read_bytes()
+    harm(path)
+
+    async with LocalIndex(tmp_path) as opened:
+        assert await opened.search(BASE, search) == found
+    (mended,) = (tmp_path / BASE).glob("*/*/codes.faiss")
+    assert mended.parent != path.parent
+    assert mended.read_bytes() == held
+
+
+async def test_an_index_of_a_version_that_kept_signs_goes_on_answering(folder: Path) -> None:
+    (before,) = (folder / BASE).glob(f"*/*/{generations.MANIFEST}")
+    codes, signs = before.with_name("codes.faiss"), before.with_name("signs.u8")
+    codes.rename(signs)
+    manifest = json.loads(before.read_text("utf-8").replace(codes.name, signs.name))
+    before.write_text(json.dumps(manifest | {"layout": 6}), "utf-8")
+
+    assert await contents(folder) == expected(0)
+    assert not before.exists()
 
 
 async def test_a_generation_of_another_layout_is_made_again(folder: Path) -> None:
@@ -495,18 +525,15 @@ def test_every_score_of_the_lexical_list_is_that_of_bm25s(tmp_path: Path) -> Non
         assert np.array_equal(scores, theirs.get_scores([word]))
 
 
-@pytest.fixture(params=["few", "many"])
-def by_signs(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Each way of looking at signs, with few enough passages for a test."""
-    monkeypatch.setattr(dense_list, "EXACT", 0)
-    monkeypatch.setattr(dense_list, "RESCORED", 60)
-    monkeypatch.setattr(dense_list, "NEAREST", 150)
-    monkeypatch.setattr(dense_list, "NEARER", (40, 3))
-    monkeypatch.setattr(sign_list, "FEW", 0 if request.param == "many" else 10_000)
+@pytest.fixture
+def by_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few enough passages for a test."""
+    monkeypatch.setattr(dense_list, "EXACT", 100)
+    monkeypatch.setattr(dense_list, "LOOKED_AT", (60, 6))
 
 
-@pytest.mark.usefixtures("by_signs")
-async def test_the_best_by_signs_are_nearly_those_by_cosine_and_their_cosines_are_exact(index: LocalIndex) -> None:
+@pytest.mark.usefixtures("by_codes")
+async def test_the_best_by_codes_are_nearly_those_by_cosine_and_their_cosines_are_exact(index: LocalIndex) -> None:
     documents = some_documents(150)
     await fill(index, *documents)
     shared = 0
@@ -524,8 +551,8 @@ async def test_the_best_by_signs_are_nearly_those_by_cosine_and_their_cosines_ar
     assert shared > 20 * 10 * 0.8
 
 
-@pytest.mark.usefixtures("by_signs")
-async def test_by_signs_passages_without_a_vector_are_passed_over(index: LocalIndex) -> None:
+@pytest.mark.usefixtures("by_codes")
+async def test_by_codes_passages_without_a_vector_are_passed_over(index: LocalIndex) -> None:
     documents = [without_vectors(each) if number % 3 else each for number, each in enumerate(some_documents(150))]
     await fill(index, *documents)
     present = {each.passage.id for each in everything(documents) if each.vector}
@@ -535,31 +562,10 @@ async def test_by_signs_passages_without_a_vector_are_passed_over(index: LocalIn
     assert {each.id for each in candidates if each.dense_rank} == present
 
 
-@pytest.mark.usefixtures("by_signs")
-async def test_by_signs_many_copies_of_one_vector_are_ranked_in_the_order_of_their_documents(index: LocalIndex) -> None:
+@pytest.mark.usefixtures("by_codes")
+async def test_by_codes_many_copies_of_one_vector_are_ranked_in_the_order_of_their_documents(index: LocalIndex) -> None:
     await fill(index, *(indexed(f"d{number:03}", "the same") for number in range(400)), indexed("other", "another"))
 
     candidates = await index.search(BASE, Search((), direction("the same"), limit=5))
 
     assert [each.id for each in candidates] == [f"d{number:03}#0" for number in range(5)]
-
-
-@pytest.mark.parametrize("few", [0, 1_000])
-async def test_a_dimension_that_fills_no_whole_number_of_words_is_taken(
-    index: LocalIndex, monkeypatch: pytest.MonkeyPatch, few: int
-) -> None:
-    monkeypatch.setattr(dense_list, "EXACT", 0)
-    monkeypatch.setattr(dense_list, "RESCORED", 2)
-    monkeypatch.setattr(dense_list, "NEAREST", 6)
-    monkeypatch.setattr(dense_list, "NEARER", (0, 3))
-    monkeypatch.setattr(sign_list, "FEW", few)
-    chance = np.random.default_rng(1)
-    vectors = [(chance.standard_normal(70)).astype("<f4").tobytes() for _ in range(9)]
-    held = [Indexed(each.passage, vector) for each, vector in zip(indexed("a", *"abcdefghi"), vectors, strict=True)]
-    await fill(index, held, signature=replace(SIGNATURE, dimension=70))
-
-    candidates = await index.search(BASE, Search((), vectors[4], limit=1))
-
-    assert [each.id for each in candidates] == ["a#4"]
-    assert isinstance(candidates[0], Candidate)
-    assert DIMENSION % 64 == 0

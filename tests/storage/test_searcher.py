@@ -14,7 +14,7 @@ from rag.coverage import Word
 from rag.errors import IndexMismatch
 from rag.leading import Leading, Led
 from rag.types import Candidate, Match, Passage, Search
-from storage import searcher
+from storage import dense_list, searcher
 from storage.local_index import LocalIndex
 from storage.searcher import Searcher
 from tests.storage.passages import SIGNATURE, direction, indexed
@@ -73,6 +73,18 @@ async def test_the_process_finds_what_is_found_here(folder: Path, process: Searc
 
     assert found == await here(folder, SEARCHES)
     assert any(each.matched and each.sketch for candidates in found if candidates for each in candidates)
+
+
+async def test_the_process_finds_by_codes_what_is_found_here(
+    folder: Path, process: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dense_list, "EXACT", 100)
+    await fill(folder, *(f"w{n % 7} number {n}" for n in range(700)))
+    assert [path.stat().st_size for path in (folder / BASE).glob("*/*/codes.faiss")][-1]
+
+    found = await asyncio.gather(*(process.search(BASE, each) for each in SEARCHES))
+
+    assert found == await here(folder, SEARCHES)
 
 
 async def test_the_process_makes_of_what_is_found_what_would_be_made_of_it_here(folder: Path, process: Searcher) -> None:
