@@ -109,9 +109,13 @@ class DatabaseMemory:
 
 @lru_cache(maxsize=1_000)  # a turn needs it twice, and a thread is asked in again
 def thread_key(thread: Thread) -> str:
-    """A thread's id in the tables: 128 bits of everything that makes it this thread, so that it need not be looked up."""
-    place = thread.place
-    whole = json.dumps([place.platform, place.workspace, place.channel, place.direct, thread.id])
+    """A thread's id in the tables: 128 bits of everything that makes it this thread, so that it need not be looked up.
+
+    It is made of a JSON array, put together here: `json.dumps` takes three times as long.
+    """
+    place, text = thread.place, json.encoder.encode_basestring_ascii
+    direct = "true" if place.direct else "false"
+    whole = f"[{text(place.platform)}, {text(place.workspace)}, {text(place.channel)}, {direct}, {text(thread.id)}]"
     return blake2b(whole.encode(), digest_size=16).hexdigest()
 
 

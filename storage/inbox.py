@@ -164,7 +164,7 @@ class DatabaseInbox:
             row = connection.execute(ANSWER, {"question": int(question)}).first()
             if row is None:
                 return False
-            who = {"answer": row.id, "who": person}
+            who = {"of_question": row.question_id, "who": person}
             if verdict:
                 given = {"given": verdict, "said": well_formed(remark), "now": datetime.now(UTC)}
                 connection.execute(self._judge, who | given)

@@ -5,25 +5,30 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, Integer, bindparam, case, delete, func, null, or_, select, update
+from sqlalchemy import BigInteger, Integer, bindparam, case, delete, func, literal_column, null, or_, select, update
 
 from storage.columns import database_clock, first_id
 from storage.conversations import thread_key
-from storage.schema import answers, feedback, posts, questions, threads, turns
+from storage.schema import UNFINISHED, answers, feedback, posts, questions, threads, turns
 from storage.statements import bound, insert
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Executable, Select, Table
+    from sqlalchemy import ColumnElement, Executable, FromClause, Select, Table
 
     from rag.types import Place, Thread
     from storage.statements import Upsert
 
 LATELY = timedelta(minutes=1)
-UNFINISHED = ("waiting", "answering", "answered")
+
+
+def _open(rows: FromClause) -> ColumnElement[bool]:
+    """In words and not as parameters: they lead to the index that holds these alone."""
+    return rows.c.state.in_([literal_column(f"'{state}'") for state in UNFINISHED])
+
 
 _OF_THREAD = questions.c.thread_id == bindparam("thread")
 _THIS = questions.c.id == bindparam("question")
-_OPEN = questions.c.state.in_(UNFINISHED)
+_OPEN = _open(questions)
 _MINE = (_THIS, questions.c.claimed_by == bindparam("holder"), _OPEN)
 UNTIL = database_clock() + bound(questions.c.lease_until, "seconds")
 _BUSY = questions.c.lease_until >= database_clock()
@@ -99,7 +104,7 @@ REOPEN = (
 )
 _HELD_TOO = (
     select(_others.c.id)
-    .where(_others.c.thread_id == threads.c.id, _others.c.state.in_(UNFINISHED), _others.c.lease_until >= database_clock())
+    .where(_others.c.thread_id == threads.c.id, _open(_others), _others.c.lease_until >= database_clock())
     .exists()
 )
 THREADS = (
@@ -127,7 +132,7 @@ FORGET_TURNS = delete(turns).where(
 )
 POSTS = select(posts.c.message, posts.c.open).where(posts.c.question_id == bindparam("question")).order_by(posts.c.id)
 UNNOTE = delete(posts).where(posts.c.question_id == bindparam("question"), posts.c.message == bindparam("shown"))
-UNJUDGE = delete(feedback).where(feedback.c.answer_id == bindparam("answer"), feedback.c.person == bindparam("who"))
+UNJUDGE = delete(feedback).where(feedback.c.question_id == bindparam("of_question"), feedback.c.person == bindparam("who"))
 ASKERS = (
     select(questions.c.person)
     .join(threads, threads.c.id == questions.c.thread_id)
@@ -164,14 +169,14 @@ def post_upsert(dialect: str) -> Executable:
 
 def judge_upsert(dialect: str) -> Executable:
     row = insert(feedback, dialect).values(
-        answer_id=bindparam("answer"),
+        question_id=bindparam("of_question"),
         person=bindparam("who"),
         verdict=bindparam("given"),
         remark=bindparam("said"),
         given_at=bound(feedback.c.given_at, "now"),
     )
     changed = {name: row.excluded[name] for name in ("verdict", "remark", "given_at")}
-    return row.on_conflict_do_update(index_elements=[feedback.c.answer_id, feedback.c.person], set_=changed)
+    return row.on_conflict_do_update(index_elements=[feedback.c.question_id, feedback.c.person], set_=changed)
 
 
 def by_id(id: str) -> Select[Any]:  # noqa: A002 - the word for it

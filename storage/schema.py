@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     Boolean,
     Column,
@@ -41,6 +43,11 @@ def _belongs(name: str, to: str) -> Column[int]:
     return Column(name, ForeignKey(to, ondelete="CASCADE"), nullable=False, index=True)
 
 
+def _where(condition: str) -> dict[str, Any]:
+    """Of an index that holds only these rows: the others cost nothing."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+
+
 # --- conversations --------------------------------------------------------------------------------------------------
 
 # `id` is made from the whole place and the thread's own id (`conversations.thread_key`): it is known without asking.
@@ -53,10 +60,12 @@ threads = Table(
     _text("channel"),
     Column("direct", Boolean, nullable=False),
     Column("thread", Text, nullable=False),
-    Column("last_at", Utc, nullable=False, index=True),
+    Column("last_at", Utc, nullable=False),
     Column("quiet", Boolean, nullable=False, default=False),  # people talk among themselves there
     sqlite_with_rowid=False,
 )
+
+UNFINISHED = ("waiting", "answering", "answered")
 
 # One row for each question, from its claim to its delivery. `message` is the platform's id of what was asked: unique
 # in its channel, so that a question is claimed once (P3); NULL where the platform has none (the terminal).
@@ -91,11 +100,11 @@ questions = Table(
     Column("lease_until", Double),
     Column("attempts", Integer, nullable=False),
     Column("deliveries", Integer, nullable=False, server_default="0"),
-    Column("asked_at", Utc, nullable=False, index=True),
-    UniqueConstraint("platform", "workspace", "channel", "message"),
-    UniqueConstraint("platform", "workspace", "channel", "gesture"),
+    Column("asked_at", Utc, nullable=False),
     Index(None, "thread_id", "id"),
-    Index(None, "state", "id"),
+    Index("ix_questions_open", "thread_id", "id", **_where(f"state IN {UNFINISHED}")),
+    Index(None, "platform", "workspace", "channel", "message", unique=True, **_where("message IS NOT NULL")),
+    Index(None, "platform", "workspace", "channel", "gesture", unique=True, **_where("gesture IS NOT NULL")),
 )
 
 # Turns and runs go with their thread. `question_id` tells which of them are one question's; every index costs each
@@ -119,8 +128,7 @@ turns = Table(
 answers = Table(
     "answers",
     metadata,
-    Column("id", Number, primary_key=True),
-    Column("question_id", ForeignKey("questions.id", ondelete="CASCADE"), nullable=False, unique=True),
+    Column("question_id", ForeignKey("questions.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("text", Text, nullable=False),
     Column("abstained", Boolean, nullable=False),
     Column("sources", Json, nullable=False),
@@ -153,12 +161,12 @@ feedback = Table(
     "feedback",
     metadata,
     Column("id", Number, primary_key=True),
-    Column("answer_id", ForeignKey("answers.id", ondelete="CASCADE"), nullable=False),
+    Column("question_id", ForeignKey("answers.question_id", ondelete="CASCADE"), nullable=False),
     Column("person", Text, nullable=False),
     Column("verdict", Integer, nullable=False),
     _text("remark"),
     Column("given_at", Utc, nullable=False),
-    UniqueConstraint("answer_id", "person"),
+    UniqueConstraint("question_id", "person"),
 )
 
 # `number` is the order in which runs were stored; `trace` holds the notes and the steps.

@@ -94,8 +94,7 @@ class SqliteEngine:
             self._round.append(Job(work, done, single=True))
             return await done
         with suppress(sqlite3.OperationalError, OperationalError):  # where another writes, a thread waits; what else, it says
-            with _transaction(self._near):
-                found = work(self._near)
+            found = work(self._near)  # one statement is a transaction by itself
             self._count(1)
             if wrote is None:
                 self._wrote = asyncio.current_task()

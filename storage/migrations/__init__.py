@@ -12,7 +12,7 @@ from rag.errors import BadSetting
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-HEAD = "0004"  # the newest revision; a test compares it with versions/
+HEAD = "0005"  # the newest revision; a test compares it with versions/
 VERSION_TABLE = "footnote_version"
 _version = table(VERSION_TABLE, column("version_num"))
 

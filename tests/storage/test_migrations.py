@@ -12,14 +12,15 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, column, insert, inspect, select, table, text
 
 from rag.errors import BadSetting
 from rag.types import Place, Thread
 from storage import migrations
 from storage.conversations import DatabaseMemory
 from storage.database import Database
-from storage.schema import metadata
+from storage.inbox import DatabaseInbox
+from storage.schema import feedback, metadata
 from tests.storage import first_schema
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +68,25 @@ async def test_which_answers_abstained_is_known_of_those_given_before_turns_told
     assert [(turn.role, turn.abstained) for turn in turns] == [("user", False), ("assistant", True)]
 
 
+async def test_what_people_thought_of_an_answer_stays_with_it_when_its_question_becomes_its_key(blank_database_url: str) -> None:
+    first = Database(blank_database_url)
+    try:
+        await first._engine.open()
+        await first._engine.migrate(partial(migrations.upgrade, to="0004"))
+        await first._engine.write(first_schema.fill)
+        await first._engine.write(_another_answer)
+    finally:
+        await first._engine.close()
+
+    async with Database(blank_database_url) as database:
+        rows = await database.read(lambda c: c.execute(select(feedback.c.question_id, feedback.c.person, feedback.c.verdict)).all())
+        judged = await DatabaseInbox(database).judge("7", "U1", 1)
+        again = await database.read(lambda c: c.execute(select(feedback.c.verdict).where(feedback.c.question_id == 7)).all())
+
+    assert sorted(map(tuple, rows)) == [(7, "U1", -1), (first_schema._QUESTION, "U1", 1)]
+    assert (judged, again) == (True, [(1,)])
+
+
 async def test_a_database_is_migrated_once_however_many_processes_start_at_once(blank_database_url: str) -> None:
     code = "import asyncio, sys; from storage.database import Database; asyncio.run(Database(sys.argv[1]).__aenter__())"
     command = [sys.executable, "-c", code, blank_database_url]
@@ -108,6 +128,17 @@ def _differences(connection: Connection) -> list[object]:
     found: list[object] = compare_metadata(context, metadata)
     extra = set(inspect(connection).get_table_names()) - set(metadata.tables) - {migrations.VERSION_TABLE}
     return [*found, *extra]
+
+
+def _another_answer(connection: Connection) -> None:
+    _copied(connection, "questions", id=7, message="100.7")
+    _copied(connection, "answers", id=9, question_id=7)
+    _copied(connection, "feedback", id=9, answer_id=9, verdict=-1)
+
+
+def _copied(connection: Connection, name: str, **changed: object) -> None:
+    row = {**connection.execute(text(f"SELECT * FROM {name}")).mappings().one(), **changed}  # noqa: S608 - our own tables
+    connection.execute(insert(table(name, *map(column, row))).values(row))
 
 
 async def _set_version(url: str, version: str) -> None:

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import Connection, Select, delete, select, text
 
-from storage import conversations
+from rag.types import Answer, Place, Run, Thread, Turn
+from storage import conversations, inbox_rows
 from storage.columns import new_id
 from storage.database import Database
 from storage.schema import metadata, questions, threads
 from storage.statements import insert
 
-OPEN = ("waiting", "answering", "answered")
 QUERIES = {
     "recall": (conversations._RECALL, "ix_turns_thread_id_id"),
     "a run by its beginning": (conversations._RUNS_BEGINNING, "runs_id"),
@@ -19,12 +19,17 @@ QUERIES = {
         conversations._NEWEST_RUN.where(metadata.tables["runs"].c.thread_id == "a"),
         "ix_runs_thread_id_number",
     ),
+    "whether a thread has questions": (inbox_rows.MET, "ix_questions_thread_id_id"),
+    "whether a question of a thread is held": (inbox_rows.HELD, "ix_questions_open"),
     "the questions of a thread that are open": (
-        select(questions.c.id).where(questions.c.state.in_(OPEN), questions.c.thread_id == "a").order_by(questions.c.id),
-        "ix_questions_thread_id_id",
+        select(questions.c.id).where(inbox_rows._OPEN, questions.c.thread_id == "a").order_by(questions.c.id),
+        "ix_questions_open",
     ),
-    "all questions that are open": (select(questions.c.id).where(questions.c.state.in_(OPEN)), "ix_questions_state_id"),
-    "threads to be deleted": (select(threads.c.id).where(threads.c.last_at < text("CURRENT_TIMESTAMP")), "ix_threads_last_at"),
+    "all questions that are open": (select(questions.c.id).where(inbox_rows._OPEN), "ix_questions_open"),
+    "what a message asked": (
+        inbox_rows.asking(Place("slack", "T1", "C1"), "100.1"),
+        "ix_questions_platform_workspace_channel_message",
+    ),
 }
 
 
@@ -50,13 +55,14 @@ def _plan(connection: Connection, query: Select[*tuple[object, ...]]) -> str:
     return str(connection.execute(text(f"EXPLAIN {words}")).all())
 
 
-async def test_a_message_of_a_platform_is_claimed_by_one_row(database: Database) -> None:
+@pytest.mark.parametrize("named", ["message", "gesture"])
+async def test_a_message_of_a_platform_is_claimed_by_one_row(database: Database, named: str) -> None:
     row = {
         "thread_id": "t",
         "platform": "slack",
         "workspace": "T1",
         "channel": "C1",
-        "message": "100.1",
+        named: "100.1",
         "state": "waiting",
         "roles": [],
         "text": "How many?",
@@ -72,3 +78,15 @@ async def test_a_message_of_a_platform_is_claimed_by_one_row(database: Database)
     assert [await database.write(claim), await database.write(claim)] == [1, 0]
     await database.write(lambda connection: connection.execute(delete(threads)))
     assert await database.read(lambda connection: connection.execute(select(questions)).all()) == []
+
+
+async def test_an_answer_of_the_terminal_changes_few_pages(sqlite_url: str) -> None:
+    """Each costs its way into the log, and out of it: an index more is a page more, for every answer."""
+    async with Database(sqlite_url) as database:
+        memory = conversations.DatabaseMemory(database)
+        for n in range(100):
+            run = Run(f"{n % 7}-{n}", "question", datetime.now(UTC), 0.1, {"question": "How many?"}, ())
+            await memory.remember(Thread(Place("terminal"), f"{n}"), Turn("user", "How many?"), Answer("Five [1]."), run)
+        _, pages, _ = await database.read(lambda connection: connection.exec_driver_sql("PRAGMA wal_checkpoint").one())
+
+    assert pages <= 10 * 100
