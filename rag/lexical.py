@@ -87,8 +87,7 @@ def distinct_terms(text: str, language: str = "") -> frozenset[str]:
 
 def question_terms(text: str, languages: Sequence[str]) -> list[str]:
     """What is searched for: words without stop words, and stems in that of the base's `languages` the question is in."""
-    tokens, language = _searched(text, languages)
-    return list(_terms(tokens, language))
+    return list(chain.from_iterable(_question_words(text, tuple(languages))))
 
 
 def question_words(text: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
@@ -99,7 +98,7 @@ def question_words(text: str, languages: Sequence[str]) -> list[tuple[str, ...]]
 @lru_cache(maxsize=64)  # a follow-up is searched for with what was asked before it
 def _question_words(text: str, languages: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     tokens, language = _searched(text, languages)
-    return tuple(dict.fromkeys(chain.from_iterable(map(_forms(language).__getitem__, tokens))))
+    return tuple(dict.fromkeys(chain.from_iterable(map(_asked(language).__getitem__, tokens))))
 
 
 def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:
@@ -167,9 +166,9 @@ def _known(language: str) -> _Met[tuple[str, ...]]:
 
 
 @lru_cache(maxsize=8)
-def _forms(language: str) -> _Met[tuple[tuple[str, ...], ...]]:
-    """The same by the word that they stand for."""
-    return _Met(_forms_of, language)
+def _asked(language: str) -> _Met[tuple[tuple[str, ...], ...]]:
+    """The terms of each token of a question, by the word that they stand for."""
+    return _Met(_asked_of, language)
 
 
 @lru_cache(maxsize=8)
@@ -182,8 +181,14 @@ def _terms_of(token: str, language: str) -> tuple[str, ...]:
     return _pairs(token) if IS_DENSE[token[0]] else tuple(dict.fromkeys(chain.from_iterable(_forms_of_word(token, language))))
 
 
-def _forms_of(token: str, language: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(zip(_pairs(token))) if IS_DENSE[token[0]] else _forms_of_word(token, language)
+def _asked_of(token: str, language: str) -> tuple[tuple[str, ...], ...]:
+    """A name in one piece is one word: with its parts PostgreSQL would weigh as much as all that is asked about it, and GitHub
+    would be looked for in hubs. Passages are indexed by the parts as well, so that who asks for these finds the name.
+    """
+    if IS_DENSE[token[0]]:
+        return tuple(zip(_pairs(token)))
+    forms = _forms_of_word(token, language)
+    return forms[:1] if token.isalpha() else forms
 
 
 def _told_by(token: str, language: str) -> tuple[str, ...]:

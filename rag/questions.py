@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from rag.lexical import content_words, words
+from rag.lexical import content_words, terms, words
 
 
 def _folded(text: str) -> frozenset[str]:
@@ -97,6 +97,24 @@ _MORE: Final = _folded("""
 else more other others another further mais outro outra outros outras mas otro otra otros otras plus autre autres mehr noch
 andere anderen weitere altro altri meer еще другой другие
 """)
+
+# They ask how things differ: seldom do documents tell it by these words. With their stems, as they are searched for.
+COMPARING: Final = frozenset(
+    term
+    for language, text in {
+        "en": "difference differences differ differs differing compare compares compared comparison versus vs",
+        "pt": "diferença diferenças difere diferem comparar comparação comparado versus",
+        "es": "diferencia diferencias difiere difieren comparar comparación comparado versus",
+        "fr": "différence différences diffère diffèrent comparer comparaison comparé versus",
+        "de": "Unterschied Unterschiede unterscheidet unterscheiden Vergleich verglichen vergleichen",
+        "it": "differenza differenze differisce differiscono confrontare confronto",
+        "nl": "verschil verschillen verschilt vergelijken vergelijking",
+        "ru": "разница различие различия отличие отличия отличается отличаются сравнение сравнить",
+        "zh": "区别 差别 差异 不同 區別 差別 差異 对比 比较",
+        "ja": "違い 差異 比較",
+    }.items()
+    for term in terms(text, language)
+)
 
 # What cannot be understood without something said before.
 _BACK: Final = _folded("""

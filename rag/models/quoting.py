@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _STOP = re.compile(r"[.!?。！？…।؟]+$")
 _CELL_END = re.compile(r"\s*\|?\s*$")
+_NUMBER = re.compile(r"(\d{1,3})[.)]\s")
 _BULLET = re.compile(r"^(?:[-*+•‣◦·–]|\d{1,3}[.)])\s+")
 _WORDS = re.compile(r"(?:[^\W_]|[ '’&,/-])+")
 _WIDE = re.compile(r"[\u2e80-\ud7a3\uf900-\uffef]")
@@ -54,7 +55,15 @@ def _is_led(sentence: Sentence, lead: Sentence) -> bool:
 def _goes_on(last: Sentence, sentence: Sentence) -> bool:
     """Whether both are rows of one table, or items of a list."""
     alike = last.n == sentence.n and last.kind == sentence.kind and (last.header, last.table) == (sentence.header, sentence.table)
-    return alike and (sentence.kind == "row" or (sentence.kind == "item" and last.block != sentence.block))
+    return alike and (
+        sentence.kind == "row" or (sentence.kind == "item" and last.block != sentence.block and _follows(last, sentence))
+    )
+
+
+def _follows(last: Sentence, sentence: Sentence) -> bool:
+    """Where both are numbered, in order: else they are of two lists."""
+    before, after = _NUMBER.match(last.text), _NUMBER.match(sentence.text)
+    return not before or not after or int(before[1]) < int(after[1])
 
 
 def _between(previous: Sentence | None, sentence: Sentence) -> str:

@@ -9,7 +9,7 @@ from rag.lexical import is_foreign, terms, words
 from rag.naming import names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rag.models.extracting import Sentence
 
@@ -19,13 +19,17 @@ _ALIKE = 4  # letters that a name begins with in several languages: Zurique, Zü
 
 
 class Spoken:
-    """How many of the question's names are missing where a sentence stands: in its section, the headings above it, the title.
+    """How many of the question's names are missing where a sentence stands: in its section, the headings above it, the title,
+    or the address of the document, which `documents` tells by excerpt: what lies in `postgresql/` need not say PostgreSQL.
 
     Of a table each row stands for itself, once one of them holds a name.
     """
 
-    def __init__(self, question: str, sentences: Sequence[Sentence]) -> None:
-        self._names = [name for name in names(question) if not name.isdecimal() or _YEAR.fullmatch(name)]
+    def __init__(self, question: str, sentences: Sequence[Sentence], documents: Mapping[int, str]) -> None:
+        self._names = [name for name in dict.fromkeys(names(question)) if not name.isdecimal() or _YEAR.fullmatch(name)]
+        self._around: dict[int, frozenset[str]] = {}
+        if self._names:
+            self._around = {n: frozenset(words(document)) for n, document in documents.items()}
         self._sections: dict[tuple[int, str], frozenset[str]] = {}
         self._rows: set[tuple[int, str, int]] = set()  # tables with a row that holds a name
         self._foreign: set[str] = set()
@@ -38,7 +42,7 @@ class Spoken:
     def _read(self, sentences: Sequence[Sentence]) -> None:
         for sentence in sentences:
             key = _section(sentence)
-            self._sections[key] = self._sections.get(key, sentence.title_terms) | sentence.heading_terms | sentence.terms
+            self._sections[key] = self._sections.get(key, self._outside(sentence)) | sentence.heading_terms | sentence.terms
             if sentence.kind == "row" and self._lacking(sentence, sentence.terms) < self.names:
                 self._rows.add((*key, sentence.table))
 
@@ -54,8 +58,11 @@ class Spoken:
             return 0
         key = _section(sentence)
         if sentence.kind == "row" and (*key, sentence.table) in self._rows:
-            return self._lacking(sentence, sentence.terms | sentence.heading_terms | sentence.title_terms)
+            return self._lacking(sentence, sentence.terms | sentence.heading_terms | self._outside(sentence))
         return self._lacking(sentence, self._sections[key])
+
+    def _outside(self, sentence: Sentence) -> frozenset[str]:
+        return sentence.title_terms | self._around.get(sentence.n, frozenset())
 
     def _lacking(self, sentence: Sentence, there: frozenset[str]) -> int:
         foreign = sentence.language in self._foreign

@@ -21,6 +21,12 @@ def test_spellings_that_mean_the_same_word_share_a_term(one: str, other: str) ->
     assert set(words(one)) & set(words(other))
 
 
+def test_a_name_in_one_piece_is_one_word_of_a_question_though_passages_are_found_by_its_parts() -> None:
+    assert question_terms("port of PostgreSQL", ["en"]) == ["port", "postgresql"]
+    assert {"postgre", "sql", "postgresql"} <= set(terms("PostgreSQL", "en"))
+    assert {"max", "connections"} <= set(question_terms("max_connections", ["en"]))
+
+
 def test_letters_that_only_look_accented_stay_different() -> None:
     assert words("й") != words("и")
     assert words("हिन्दी") == ["हिन्दी"]

@@ -396,8 +396,55 @@ async def test_a_sentence_that_asks_is_no_answer() -> None:
     assert await answer("What is the capital of a state called?", given) == "The capital of a state is called Solvig [1]."
 
 
+async def test_what_goes_on_about_the_same_behind_a_sentence_is_told_with_it() -> None:
+    port = "`--port=NUMBER`: Set NUMBER as the port for clients. The port is 5432 otherwise. Lamps hang elsewhere."
+    given = excerpts(f"{port}\n\nThe mast has a height of nine metres. It was measured in May. Guides live in huts.")
+
+    assert await answer("Which number is the port otherwise set to?", given) == (
+        "`--port=NUMBER`: Set NUMBER as the port for clients [1]. The port is 5432 otherwise [1]."
+    )
+    assert await answer("What height has the mast?", given) == (
+        "The mast has a height of nine metres [1]. It was measured in May [1]."
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [("What is the difference between SWEEP and SWEEP FULL?", "en"), ("SWEEP 和 SWEEP FULL 有什么区别？", "zh")],
+)
+async def test_who_asks_for_a_difference_is_told_of_both_and_not_of_the_word(question: str, language: str) -> None:
+    told = [f"SWEEP FULL locks the table {n} times. A plain SWEEP locks nothing of {n}." for n in range(12)]
+    given = excerpts(
+        " ".join(told), "There is no effective difference between brooms and sweeping. 扫帚之间没有区别。", language=language
+    )
+
+    found = await answer(question, given)
+
+    assert "SWEEP FULL locks the table" in found
+    assert "broom" not in found
+
+
+async def test_what_lies_in_a_folder_of_a_name_need_not_say_it() -> None:
+    texts = "The longest identifier has 63 bytes.", "Identifiers of Falcon are listed by number."
+    given = excerpts(*texts)
+    below = tuple(
+        each._replace(passage=each.passage._replace(document=f"falcon/html/page{each.n}.html")) for each in given if each.passage
+    )
+
+    assert await answer("How long is the longest identifier in Falcon?", below) == "The longest identifier has 63 bytes [1]."
+
+
+async def test_items_of_two_lists_are_not_told_as_one() -> None:
+    first = "1. Make a tree.\n2. Rewind the master branch over its last commits."
+    given = excerpts(f"{first}\n\n1. The last commits of a branch were bad: rewind them.\n2. Go on.")
+
+    assert await answer("How do I rewind the last commits of a branch?", given) == (
+        "Rewind the master branch over its last commits [1].\n\nThe last commits of a branch were bad: rewind them [1]."
+    )
+
+
 async def test_the_words_of_a_follow_up_weigh_more_than_what_was_added_to_it() -> None:
-    given = excerpts("Footnote makes an index of all documents. A schedule is set by `every`.")
+    given = excerpts("Footnote makes an index of all documents.\n\nA schedule is set by `every`.")
     added = "and on a schedule? (index, documents)"
 
     async def first(*weights: tuple[str, int]) -> str:

@@ -1,0 +1,146 @@
+"""What each sentence is worth as an answer, by the words it shares with the question."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rag.lexical import is_stop, question_terms
+from rag.questions import COMPARING
+from rag.text import width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rag.models.extracting import Sentence
+    from rag.types import Prompt
+
+_UNDER_HEADING = 0.6  # what a term is worth that stands in the heading above the sentence
+_UNDER_TITLE = 0.3
+_THE_SAME = 0.9  # of the question in a heading: what stands below answers it, in whatever words
+_OTHERS = 0.5  # as many words more than the question may a heading have that asks the same
+_ADDED = 0.6  # of what a follow-up says itself: what all the words together are worth that the conversation adds to it
+_RANK = 0.1  # what each rank of the passage costs
+_PASSAGE = 0.3  # what the whole passage's coverage adds
+_FRAGMENT = 0.15  # what a line without an end costs that is no sentence: a caption, a row of a flattened table
+_ENDLESS = 0.15  # and what each further such length costs of a sentence that is too long
+_ASKS = 0.2  # a question is no answer
+_ELSEWHERE = 0.4  # nor is the advice to read on elsewhere
+_UNINTRODUCED = 0.3  # code with no word before it
+_LONG = 400  # columns of a sentence that is still read with ease
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sentence with the share of the question that it holds itself, with its headings, and that its passage holds."""
+
+    sentence: Sentence
+    own: float
+    with_headings: float
+    passage: float
+    score: float = 0.0
+    cosine: float = 0.0
+    same: bool = False  # whether a heading above it asks the same
+    about: str = ""  # the weightiest term of the question in what it stands under
+
+    def speaks_of(self, term: str) -> bool:
+        return term in self.sentence.terms or term in self.sentence.heading_terms
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The question's terms in one language with what each is worth, which weigh the more the fewer sentences have them."""
+
+    terms: dict[str, float]
+    sentences: Sequence[Sentence]
+    counts: Counter[str]
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        many = len(self.sentences)
+        weights = {term: worth * math.log(1 + many / (self.counts[term] + 0.5)) for term, worth in self.terms.items()}
+        if asked_for := self._asked_for():
+            weights |= dict.fromkeys(asked_for, 0.0)
+        added = [term for term, worth in self.terms.items() if worth < 1 and weights[term]]
+        if added:
+            most = _ADDED * sum(weight for term, weight in weights.items() if self.terms[term] == 1 and self._is_told(term))
+            less = min(1.0, most / sum(weights[term] for term in added)) if most else 1.0
+            weights |= {term: less * weights[term] for term in added}
+        return weights
+
+    def _asked_for(self) -> list[str]:
+        """The terms that say what kind of answer is wanted, where others say of what."""
+        found = [term for term in self.terms if term in COMPARING]
+        return found if len(found) < len(self.terms) else []
+
+    def _is_told(self, term: str) -> bool:
+        """Whether any sentence is about it: where none is, what the conversation was about is all there is to go by."""
+        return self.counts[term] > 0 or any(term in each.heading_terms for each in self.sentences)
+
+    @cached_property
+    def total(self) -> float:
+        return sum(self.weights.values()) or 1.0
+
+    def about(self, heading_terms: frozenset[str]) -> str:
+        """The weightiest term that stands in a sentence's headings; "" where none does."""
+        return max((term for term in self.weights if term in heading_terms), key=self.weights.__getitem__, default="")
+
+    def is_the_same(self, heading_terms: frozenset[str], language: str) -> bool:
+        """Whether a heading asks what the question does, and little else: a signature holds words of many questions."""
+        if self.share(heading_terms) < _THE_SAME:
+            return False
+        others = sum(not is_stop(term, language) for term in heading_terms.difference(self.terms))
+        return others <= _OTHERS * len(self.terms)
+
+    def share(self, own: frozenset[str], heading: frozenset[str] = frozenset(), title: frozenset[str] = frozenset()) -> float:
+        found = 0.0
+        for term, weight in self.weights.items():
+            worth = 1.0 if term in own else _UNDER_HEADING if term in heading else _UNDER_TITLE if term in title else 0.0
+            found += weight * worth
+        return found / self.total
+
+
+def by_words(prompt: Prompt, sentences: Sequence[Sentence]) -> list[Scored]:
+    asked = _asked(prompt, sentences)
+    said: dict[int, frozenset[str]] = {}
+    for sentence in sentences:
+        said[sentence.n] = said.get(sentence.n, sentence.title_terms) | sentence.heading_terms | sentence.terms
+    return [_score(asked[sentence.language], sentence, said[sentence.n]) for sentence in sentences]
+
+
+def _asked(prompt: Prompt, sentences: Sequence[Sentence]) -> dict[str, _Asked]:
+    counts = Counter(term for sentence in sentences for term in sentence.terms)
+    languages = {sentence.language for sentence in sentences}
+    return {language: _Asked(_worth(prompt, language), sentences, counts) for language in languages}
+
+
+def _worth(prompt: Prompt, language: str) -> dict[str, float]:
+    """1 for each term of the question, less for what was only added to it."""
+    languages = [language] if language else []
+    weights = {term: weight for text, weight in reversed(prompt.weights) for term in question_terms(text, languages)}
+    least, most = min(weights.values(), default=1), max(weights.values(), default=1)
+    return {term: weights.get(term, least) / most for term in question_terms(prompt.question, languages)}
+
+
+def _score(asked: _Asked, sentence: Sentence, said: frozenset[str]) -> Scored:
+    own = asked.share(sentence.terms)
+    same = asked.is_the_same(sentence.heading_terms, sentence.language)
+    with_headings = 1.0 if same else asked.share(sentence.terms, sentence.heading_terms, sentence.title_terms)
+    passage = asked.share(said)
+    score = with_headings + _PASSAGE * passage - _RANK * sentence.rank - _flaw(sentence)
+    return Scored(sentence, own, with_headings, passage, score, same=same, about=asked.about(sentence.heading_terms))
+
+
+def _flaw(sentence: Sentence) -> float:
+    """What makes a sentence hard to read, whatever it says."""
+    if sentence.kind == "code":
+        return 0.0 if sentence.before is not None else _UNINTRODUCED
+    longer = width(sentence.text) / _LONG - 1
+    asks = _ASKS if sentence.text.endswith(("?", "？", "؟")) else 0.0
+    elsewhere = _ELSEWHERE if sentence.points_elsewhere else 0.0
+    return (
+        asks + elsewhere + (0.0 if sentence.is_complete or sentence.is_open else _FRAGMENT) + _ENDLESS * min(2.0, max(0.0, longer))
+    )
