@@ -132,8 +132,8 @@ class LexicalList:
     def look(self, terms: Sequence[str]) -> Look:
         known = self._known(terms)
         if not known:
-            return Look((), np.zeros(0, np.int64), np.zeros(0, "<i4"), np.zeros(self._long, np.float32))
-        rows = np.concatenate([self._rows[where] for *_, where in known])
+            return Look((), np.zeros(0, np.int64), np.zeros(0, np.intp), np.zeros(self._long, np.float32))
+        rows = np.concatenate([self._rows[where] for *_, where in known], dtype=np.intp)  # else each use of them converts them
         parts = [self._scores[where] if weight == 1 else self._scores[where] * np.float32(weight) for _, weight, where in known]
         scores = np.zeros(self._long, np.float32)
         np.add.at(scores, rows, np.concatenate(parts))
@@ -168,7 +168,7 @@ class Look(NamedTuple):
 
     terms: tuple[str, ...]
     lengths: NDArray[np.int64]
-    rows: NDArray[np.int32]
+    rows: NDArray[np.intp]
     scores: NDArray[np.float32]
 
     def matched(self, rows: NDArray[np.int64]) -> list[frozenset[str]]:
