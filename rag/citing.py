@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Citations", "Judged", "SentenceSimilarity", "Similarity", "Support", "cite"]
 
-_BEFORE_STOP = re.compile(r"[ \t]{1,8}(?=[.,;:!?])")  # where a mark stood
+_BEFORE_STOP = re.compile(r"[ \t][ \t]{0,7}(?=[.,;:!?])")  # where a mark stood
 _SHOWN = 200  # characters of a sentence that the trace keeps
 
 

@@ -206,7 +206,8 @@ def _told(text: str, language: str, other: str) -> int:
 
 def salient(text: str) -> list[str]:
     """The words of a text that say most about its subject, best first: the long ones, which are rare in any language."""
-    return sorted(_distinct(telling_words(text)), key=lambda word: -min(_letters(word), _LONGEST_TOLD))
+    letters = len if text.isascii() else _letters
+    return sorted(_distinct(telling_words(text)), key=lambda word: -min(letters(word), _LONGEST_TOLD))
 
 
 def _new(found: Iterable[str], known: set[str], most: int) -> list[str]:

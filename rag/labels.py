@@ -29,7 +29,7 @@ def plain_title(text: str, longest: int = _LONGEST_TITLE) -> str:
         kept = "".join(
             " " if c.isspace() else c for c in kept if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc", "Cs", "Co")
         )
-    while ":" in kept or "." in kept:  # what is left of one may be another
+    while ":" in kept or "www." in kept.lower():  # what is left of one may be another
         kept, found = _ADDRESS.subn("", kept)
         if not found:
             break

@@ -77,7 +77,7 @@ def words(text: str) -> list[str]:
 def terms(text: str, language: str = "") -> list[str]:
     """What a passage is indexed by: its words as they stand and their stems."""
     known = _known(language)
-    return list(known[text] if text in known else chain.from_iterable(map(known.__getitem__, _tokens(text))))
+    return list(known.get(text) or chain.from_iterable(map(known.__getitem__, _tokens(text))))
 
 
 def distinct_terms(text: str, language: str = "") -> frozenset[str]:

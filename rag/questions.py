@@ -154,7 +154,9 @@ def points_back(text: str) -> bool:
 
 def names_back(text: str) -> bool:
     """Whether a word of it stands for something named before: "its", "there", 它."""
-    return bool(_NAMES_BACK_UNSPACED.search(text)) or not _BACK.isdisjoint(_small_words(_THERE_IS.sub(" ", text)))
+    if "there" in text.lower():
+        text = _THERE_IS.sub(" ", text)
+    return bool(_NAMES_BACK_UNSPACED.search(text)) or not _BACK.isdisjoint(_small_words(text))
 
 
 def _small_words(text: str) -> list[str]:

@@ -10,7 +10,6 @@ from rag.code_spans import pieces
 from rag.labels import place_of
 from rag.lexical import words
 from rag.marks import is_wide, marks
-from rag.text import standing_in
 from rag.types import Source
 from rag.within import standing_at
 
@@ -76,13 +75,28 @@ def part_of(match: Match, said: str) -> Passage:
     likely = [part for part in match.parts if start in part.text] or match.parts
     if len(likely) == 1 or (not match.copies and len({_leads_to(part) for part in likely}) == 1):
         return likely[0]
-    told = frozenset(words(said))
-    return max(likely, key=lambda part: (len(standing_in(_terms_of(part), told)), part.id == match.passage.id))
+    hit_first = sorted(likely, key=lambda part: part.id != match.passage.id)
+    return _holding_most(hit_first, [f" {word} " for word in set(words(said))])
 
 
 def _leads_to(part: Passage) -> tuple[object, ...]:
     """All that a footnote takes from it: which of several is meant matters only where these differ."""
     return part.link, part.headings, part.page, part.anchor, part.line, part.within and part.id
+
+
+def _holding_most(parts: Sequence[Passage], told: Sequence[str]) -> Passage:
+    """Of several alike the first. Others are read only as far as they may still be the one."""
+    best, least = parts[0], len(told) + 1
+    for part in parts:
+        spaced = f" {_terms_of(part)} "
+        missing = 0
+        for word in told:
+            missing += word not in spaced
+            if missing >= least:
+                break
+        if missing < least:
+            best, least = part, missing
+    return best
 
 
 def _terms_of(part: Passage) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rag.ports import Embedder
     from rag.types import Passage, Vector
 
-_NUMBER = re.compile(r"\d+(?:[.,:’'\u00a0\u202f ]\d+)*")
+_NUMBER = re.compile(r"\d\d*(?:[.,:’'\u00a0\u202f ]\d+)*")
 _GOES_ON = re.compile(r"\d[.,:’'\u00a0\u202f ]?\Z")  # what stands before a number that is a part of another
 _GROUPING = re.compile(r"(?<=\d)[.,’'\u00a0\u202f ](?=\d{3}(?!\d))")
 _LIST_MARKER = re.compile(r"^\s{0,12}(?:[-*+•]\s{1,4}|\d{1,3}[.)]\s|#{1,6}\s){1,2}")

@@ -5,10 +5,6 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 # Thai, Lao, Burmese, Khmer; kana and Han; Hangul; full-width forms; the supplementary Han planes
@@ -48,12 +44,6 @@ def for_model(text: str, limit: int) -> str:
     Cut before and after: some characters grow under NFKC (U+FDFA becomes 18), and native tokenizers overflow on them.
     """
     return unicodedata.normalize("NFKC", well_formed(text[:limit]))[:limit]
-
-
-def standing_in(terms: str, words: Iterable[str]) -> list[str]:
-    """Those of a few words that are among terms joined by spaces: a fraction of what a set of all the terms costs."""
-    spaced = f" {terms} "
-    return [word for word in words if f" {word} " in spaced]
 
 
 def estimated_tokens(text: str) -> int:

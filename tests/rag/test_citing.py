@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.citing import Support, cite
+from rag.renumbering import part_of
 from rag.types import Cited, Match, Passage, SourcePlace
 
 if TYPE_CHECKING:
@@ -142,6 +143,23 @@ def test_of_joined_passages_that_share_one_place_it_is_still_the_one_said_whose_
 
     assert len(cited("After three days of sick leave a doctor's note is needed [1].", given=[match]).sources) == 2
     assert len(cited("Of annual leave employees get 25 days [1].", given=[match]).sources) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "found", "there"),
+    [
+        ("After three days, a doctor's note", LEAVE, SICK),
+        ("The manager hears of annual leave two weeks before", SICK, LEAVE),
+        ("Leave", TRAVEL, LEAVE),
+        ("Leave", SICK, SICK),
+        ("", SICK, SICK),
+        ("", passage(4, "leave.md", ""), LEAVE),
+    ],
+)
+def test_a_footnote_leads_to_the_part_that_holds_most_of_the_words_or_else_to_what_was_found(
+    said: str, found: Passage, there: Passage
+) -> None:
+    assert part_of(Match(found._replace(text="joined"), 1.0, parts=(LEAVE, SICK, TRAVEL)), said) == there
 
 
 def test_a_range_and_a_list_of_numbers_are_judged_one_by_one() -> None:
