@@ -36,18 +36,22 @@ def candidates_noted(ranked: Sequence[Ranked]) -> dict[str, object]:
 
 
 def matches_noted(matches: Sequence[Match], *scores: str) -> dict[str, object]:
-    """With these of their scores. Members are told where there are several."""
+    """With these of their scores. Members are told where some passage has several."""
     if not matches:
         return {}
     passages, score, relevance, named, members, *_ = zip(*matches, strict=True)
     return {
         "id": [passage.id for passage in passages],
         "title": [_title(passage.title, passage.headings) for passage in passages],
-        "members": [list(ids) if len(ids) > 1 else [] for ids in members],
         "score": decimals(score),
         "relevance": decimals(relevance),
         **{name: _named(named, name) for name in scores},
+        **_joined(members),
     }
+
+
+def _joined(members: Sequence[Sequence[str]]) -> dict[str, list[list[str]]]:
+    return {"members": [list(ids) if len(ids) > 1 else [] for ids in members]} if max(map(len, members)) > 1 else {}
 
 
 def _named(scores: Sequence[Mapping[str, float]], name: str) -> str:

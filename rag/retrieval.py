@@ -231,7 +231,6 @@ class Retriever:
                 "relevance": round(relevance, 4),
                 "kept": matches_noted(kept),
                 "copies": [{"id": copy, "of": original} for copy, original in folded],
-                "not_among_the_first": [match.passage.id for match in ranked[settings.k :]],
                 "below_threshold": matches_noted([match for match in best if match not in relevant]),
                 "thresholds": thresholds,
                 "over_budget": dropped,

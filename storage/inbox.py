@@ -11,7 +11,7 @@ from sqlalchemy import bindparam
 from rag.text import well_formed
 from rag.types import Post, Tally
 from storage.columns import made_at, new_id
-from storage.conversations import thread_key
+from storage.conversation_rows import thread_key
 from storage.inbox_rows import (
     ANSWER,
     ASKERS,

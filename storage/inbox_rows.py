@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import BigInteger, Integer, bindparam, case, delete, func, literal_column, null, or_, select, update
 
 from storage.columns import database_clock, first_id
-from storage.conversations import thread_key
+from storage.conversation_rows import thread_key
 from storage.schema import UNFINISHED, answers, feedback, posts, questions, threads, turns
 from storage.statements import bound, insert
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rag.text import well_formed
 from rag.types import Answer, Place, Question, Thread
 from storage.columns import made_at
-from storage.conversations import thread_key
+from storage.conversation_rows import thread_key
 from storage.encoding import to_sources
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ def _where(condition: str) -> dict[str, Any]:
 
 # --- conversations --------------------------------------------------------------------------------------------------
 
-# `id` is made from the whole place and the thread's own id (`conversations.thread_key`): it is known without asking.
+# `id` is made from the whole place and the thread's own id (`conversation_rows.thread_key`): it is known without asking.
 threads = Table(
     "threads",
     metadata,

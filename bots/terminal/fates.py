@@ -49,9 +49,7 @@ def fates(search: Notes, rerank: Notes, select: Notes) -> list[Fate]:
 
 
 def outcomes_of(select: Notes) -> Iterator[tuple[str, str]]:
-    """Why a passage was dropped, or that it was given. What is told last holds."""
-    for name in texts(select.get("not_among_the_first")):
-        yield name, "not among the first"
+    """Why a passage was dropped, or that it was given. What is told last holds; of the others nothing is noted."""
     thresholds = select.get("thresholds")
     for row in rows(select.get("below_threshold")):
         limits = (

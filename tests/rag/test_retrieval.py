@@ -401,7 +401,7 @@ async def test_every_note_of_a_trace_is_a_json_value() -> None:
     for step in steps:
         assert json.loads(json.dumps(step.notes)) == step.notes
     assert {"terms", "trust", "candidates"} <= steps[0].notes.keys()
-    assert {"kept", "copies", "below_threshold", "over_budget", "not_among_the_first"} <= steps[-1].notes.keys()
+    assert {"kept", "copies", "below_threshold", "over_budget"} <= steps[-1].notes.keys()
 
 
 async def test_no_more_passages_are_read_than_can_matter() -> None:
