@@ -14,6 +14,7 @@ import numpy as np
 from storage.arrays import mapped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -22,7 +23,7 @@ FILES = ("codes.faiss",)
 TOGETHER = 4  # numbers, or as many as divide the dimension: half a byte says which of sixteen quadruples is nearest
 SAMPLE = 2_048  # vectors that those sixteen are made from, at least, and
 ROUNDS = 10  # of making them better: twice as many of either find no more
-_BLOCK = 8_192
+_BLOCK = 2_048  # vectors
 
 
 def available() -> bool:
@@ -30,19 +31,28 @@ def available() -> bool:
     return find_spec("faiss") is not None
 
 
-def code(folder: Path, vectors: NDArray[np.float32], rows: NDArray[np.int64]) -> None:
-    """Write the codes of these rows' vectors, the same for the same."""
+def code(path: Path, dimension: int, present: NDArray[np.bool_]) -> None:
+    """Write the codes of a file's vectors beside it, of those that are present; the same for the same."""
     import faiss  # noqa: PLC0415 - see above
 
     faiss.omp_set_num_threads(1)  # of this thread: two take no less time
-    dimension = vectors.shape[1]
     index = faiss.IndexPQFastScan(dimension, dimension // math.gcd(dimension, TOGETHER), 4, faiss.METRIC_INNER_PRODUCT)
     index.pq.cp.niter = ROUNDS
-    index.train(vectors[rows[:: max(1, len(rows) // SAMPLE)]])
-    for first in range(0, len(rows), _BLOCK):
-        index.add(vectors[rows[first : first + _BLOCK]])
-    with (folder / FILES[0]).open("wb") as file:
+    step = max(1, np.count_nonzero(present) // SAMPLE)
+    sample = [block[::step].copy() for block in _blocks(path, dimension, present)]  # copied: a view would hold its block
+    index.train(np.concatenate(sample))
+    for block in _blocks(path, dimension, present):
+        index.add(block)
+    with path.with_name(FILES[0]).open("wb") as file:
         faiss.serialize_index(index).tofile(file)
+
+
+def _blocks(path: Path, dimension: int, present: NDArray[np.bool_]) -> Iterator[NDArray[np.float32]]:
+    """Read instead of mapped: what is mapped counts as this process's memory."""
+    with path.open("rb") as file:
+        for first in range(0, len(present), _BLOCK):
+            block = np.fromfile(file, "<f4", _BLOCK * dimension).reshape(-1, dimension)
+            yield block[present[first : first + _BLOCK]]
 
 
 class CodeList:

@@ -45,9 +45,8 @@ class DenseBuilder:
         self.close()
         present = np.array(self._present, np.bool_)
         save(self._folder / "present.b1", present)
-        filled = np.flatnonzero(present)
-        if len(filled) > EXACT and code_list.available():
-            code_list.code(self._folder, _vectors(self._folder, len(present), self._dimension), filled)
+        if np.count_nonzero(present) > EXACT and code_list.available():
+            code_list.code(self._folder / "vectors.f4", self._dimension, present)
         else:
             (self._folder / code_list.FILES[0]).touch()
 
@@ -56,7 +55,7 @@ class DenseList:
     """Memory-mapped."""
 
     def __init__(self, folder: Path, size: int, dimension: int) -> None:
-        self._vectors = _vectors(folder, size, dimension)
+        self._vectors = mapped(folder / "vectors.f4", "<f4").reshape(size, dimension)
         self._filled = np.flatnonzero(np.fromfile(folder / "present.b1", np.bool_))
         coded = (folder / code_list.FILES[0]).stat().st_size and code_list.available()
         self._codes = CodeList(folder) if coded else None
@@ -98,8 +97,3 @@ def foremost(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         return (-scores).argsort(kind="stable")
     places: NDArray[np.int64] = (scores >= np.partition(scores, -limit)[-limit]).nonzero()[0]
     return places[(-scores[places]).argsort(kind="stable")[:limit]]
-
-
-def _vectors(folder: Path, size: int, dimension: int) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = mapped(folder / "vectors.f4", "<f4").reshape(size, dimension)
-    return found
