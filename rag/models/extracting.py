@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _MARK = re.compile(r"(`[^`\n]*`)|\s?[\[【［][\^#]?\d+(?:[,\s–-]+\d+)*[\]】］](?=(\w)?)")
 _STRAY_FENCE = re.compile(r"`{3,}|~{3,}")
 _QUOTE = re.compile(r"^\s{0,3}>\s?|^ {0,3}:[ \t]", re.MULTILINE)  # and what stands before a definition
-_BLANKS = re.compile(r"\s+")
 _WRAPPED = re.compile(r"(?<=[\u2e80-\ud7a3\uf900-\uffef])[ \t]*\n[ \t]*(?=[\u2e80-\ua4cf\uf900-\uffef])")  # no blank stood there
 _DELIMITER_ROW = re.compile(r"^\s*\|[\s|:-]+\|?\s*$")
 _LEAD_IN = re.compile(
@@ -57,7 +56,7 @@ _NUMBERED = re.compile(r"\s*\d{1,3}[.)]\s")
 _BRACKETS = (("(", ")"), ("（", "）"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen: a hundred are made for an answer, in a fifth of the time
 class Sentence:
     """One sentence (item, row, block of code) of excerpt `n`: as it is shown, with the terms of its surroundings.
 
@@ -92,10 +91,11 @@ class Sentence:
         """Whether it says only where something is told: "See Installing.", or nothing but a link."""
         if self.kind not in ("prose", "item"):
             return False
+        sees = _SEE.match(self.text) is not None
+        if "](" not in self.text and "://" not in self.text:
+            return sees and width(self.text) <= _POINTER
         beside, links = _LINK.subn("", self.text)
-        return (width(_LINK.sub("link", self.text)) <= _POINTER and _SEE.match(self.text) is not None) or (
-            links > 0 and len(_WORD.findall(beside)) <= _FEW
-        )
+        return (sees and width(_LINK.sub("link", self.text)) <= _POINTER) or (links > 0 and len(_WORD.findall(beside)) <= _FEW)
 
     @property
     def is_complete(self) -> bool:
@@ -182,8 +182,10 @@ class _Reader:
         )
         self._described = part.block
         self.found.append(sentence)
-        if sentence.is_open or part.kind == "prose":
-            self._lead = sentence if sentence.is_open or not sentence.is_complete else None
+        if sentence.is_open:
+            self._lead = sentence
+        elif part.kind == "prose":
+            self._lead = None if sentence.is_complete else sentence
         elif part.kind == "code":
             self._lead = None
 
@@ -198,7 +200,7 @@ def _name(raw: str) -> str:
 def _says_nothing(kind: Kind, text: str) -> bool:
     """Signs alone, a directive, or a word alone on its line: the cell of a table that was flattened, "Note"."""
     is_word = kind == "prose" and text.isascii() and " " not in text and text[-1:].isalnum()
-    return is_word or not any(c.isalnum() for c in text) or _DIRECTIVE.match(text) is not None
+    return is_word or not any(map(str.isalnum, text)) or _DIRECTIVE.match(text) is not None
 
 
 def _heads_a_table(parts: Sequence[Segment], index: int, text: str) -> bool:
@@ -222,9 +224,9 @@ def _is_rule(raw: str) -> bool:
 
 def _shown(raw: str) -> str:
     """On one line, without marks of its own (they would be taken for ours) and without half of a pair of Markdown signs."""
-    text = _ROLE.sub(r"`\1`", _WRAPPED.sub("", _QUOTE.sub("", raw)))
-    text = _BLANKS.sub(" ", _MARK.sub(lambda match: match[1] or (" " if match[2] else ""), text)).strip()
-    text = re.sub(r"::$", ":", _STRAY_FENCE.sub("", text).strip())
+    text = _on_one_line(raw)
+    if text.endswith("::"):
+        text = text[:-1]
     for sign in ("**", "__", "`"):
         if text.count(sign) % 2:
             text = re.sub(rf"(?<=\w){re.escape(sign)}(?=\w)", " ", text).replace(sign, "")
@@ -236,6 +238,19 @@ def _shown(raw: str) -> str:
     if text.endswith("”") and "“" not in text and text.count("”") % 2:
         text = text[:-1]
     return text.strip()
+
+
+def _on_one_line(raw: str) -> str:
+    """Each sign is looked for before the pattern that it belongs to: most sentences have none of them."""
+    text = _QUOTE.sub("", raw) if ">" in raw or ":" in raw else raw
+    if "\n" in text and not text.isascii():
+        text = _WRAPPED.sub("", text)
+    if ":`" in text:
+        text = _ROLE.sub(r"`\1`", text)
+    if "[" in text or "【" in text or "［" in text:
+        text = _MARK.sub(lambda match: match[1] or (" " if match[2] else ""), text)
+    text = " ".join(text.split())
+    return _STRAY_FENCE.sub("", text).strip() if "```" in text or "~~~" in text else text
 
 
 def continuation(sentence: Sentence, found: Sequence[Sentence]) -> list[Sentence]:

@@ -9,7 +9,7 @@ were answered, and ten with it.
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import mul
 from typing import TYPE_CHECKING
 
@@ -80,7 +80,7 @@ class ExtractiveWriter:
         vectors = await embedder.embed_passages([one.sentence.text for one in scored])
         cosines = [sum(map(mul, asked, array("f", vector)), 0.0) for vector in vectors]
         return [
-            replace(one, score=one.score + _MEANING * cosine, cosine=cosine) for one, cosine in zip(scored, cosines, strict=True)
+            one._replace(score=one.score + _MEANING * cosine, cosine=cosine) for one, cosine in zip(scored, cosines, strict=True)
         ]
 
     def _chosen(self, ranked: Sequence[Scored]) -> list[Sentence]:

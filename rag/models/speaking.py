@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rag.lexical import is_foreign, terms, words
 from rag.naming import names
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rag.models.extracting import Sentence
+
+Collected: TypeAlias = "set[str] | frozenset[str]"
 
 _SHARED = 0.25  # of the question in a sentence: then both are in one language
 _YEAR = re.compile(r"(?:19|20)\d\d")  # other numbers are amounts, and may be written in words
@@ -30,20 +32,24 @@ class Spoken:
         self._around: dict[int, frozenset[str]] = {}
         if self._names:
             self._around = {n: frozenset(words(document)) for n, document in documents.items()}
-        self._sections: dict[tuple[int, str], frozenset[str]] = {}
+        self._sections: dict[tuple[int, str], set[str]] = {}
+        self._missing: dict[tuple[int, str, str], int] = {}  # in each section, for sentences in one language
         self._rows: set[tuple[int, str, int]] = set()  # tables with a row that holds a name
         self._foreign: set[str] = set()
         if self._names:
             self._read(sentences)
-            holding = {one.language for one in sentences if self._lacking(one, self._sections[_section(one)]) < self.names}
-            languages = {one.language for one in sentences} - holding
+            read = {(_section(one), one.language) for one in sentences}
+            holding = {language for section, language in read if self._lacking(language, self._sections[section]) < self.names}
+            languages = {language for _, language in read} - holding
             self._foreign = {language for language in languages if is_foreign(question, [language])}
 
     def _read(self, sentences: Sequence[Sentence]) -> None:
         for sentence in sentences:
             key = _section(sentence)
-            self._sections[key] = self._sections.get(key, self._outside(sentence)) | sentence.heading_terms | sentence.terms
-            if sentence.kind == "row" and self._lacking(sentence, sentence.terms) < self.names:
+            if key not in self._sections:
+                self._sections[key] = set(self._outside(sentence))
+            self._sections[key].update(sentence.heading_terms, sentence.terms)
+            if sentence.kind == "row" and self._lacking(sentence.language, sentence.terms) < self.names:
                 self._rows.add((*key, sentence.table))
 
     @property
@@ -58,27 +64,30 @@ class Spoken:
             return 0
         key = _section(sentence)
         if sentence.kind == "row" and (*key, sentence.table) in self._rows:
-            return self._lacking(sentence, sentence.terms | sentence.heading_terms | self._outside(sentence))
-        return self._lacking(sentence, self._sections[key])
+            return self._lacking(sentence.language, sentence.terms | sentence.heading_terms | self._outside(sentence))
+        told = (*key, sentence.language)
+        if told not in self._missing:
+            self._missing[told] = self._lacking(sentence.language, self._sections[key])
+        return self._missing[told]
 
     def _outside(self, sentence: Sentence) -> frozenset[str]:
         return sentence.title_terms | self._around.get(sentence.n, frozenset())
 
-    def _lacking(self, sentence: Sentence, there: frozenset[str]) -> int:
-        foreign = sentence.language in self._foreign
-        return sum(not (_stands(name, sentence.language, there) or (foreign and _begins(name, there))) for name in self._names)
+    def _lacking(self, language: str, there: Collected) -> int:
+        foreign = language in self._foreign
+        return sum(not (_stands(name, language, there) or (foreign and _begins(name, there))) for name in self._names)
 
 
 def _section(sentence: Sentence) -> tuple[int, str]:
     return sentence.n, sentence.heading
 
 
-def _begins(name: str, there: frozenset[str]) -> bool:
+def _begins(name: str, there: Collected) -> bool:
     beginning = "".join(words(name)[:1])[:_ALIKE]
     return len(beginning) == _ALIKE and any(term.startswith(beginning) for term in there)
 
 
-def _stands(name: str, language: str, there: frozenset[str]) -> bool:
+def _stands(name: str, language: str, there: Collected) -> bool:
     """The whole of it in any form, or its parts: FAL-105 may be written as FAL 105, French-speaking as French."""
     whole, *parts = words(name) or [name]
     if parts:

@@ -6,7 +6,8 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from rag.lexical import is_stop, question_terms
 from rag.questions import COMPARING
@@ -14,6 +15,7 @@ from rag.text import width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from rag.models.extracting import Sentence
     from rag.types import Prompt
@@ -33,8 +35,7 @@ _UNINTRODUCED = 0.3  # code with no word before it
 _LONG = 400  # columns of a sentence that is still read with ease
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A sentence with the share of the question that it holds itself, with its headings, and that its passage holds."""
 
     sentence: Sentence
@@ -95,7 +96,7 @@ class _Asked:
         others = sum(not is_stop(term, language) for term in heading_terms.difference(self.terms))
         return others <= _OTHERS * len(self.terms)
 
-    def share(self, own: frozenset[str], heading: frozenset[str] = frozenset(), title: frozenset[str] = frozenset()) -> float:
+    def share(self, own: AbstractSet[str], heading: frozenset[str] = frozenset(), title: frozenset[str] = frozenset()) -> float:
         found = 0.0
         for term, weight in self.weights.items():
             worth = 1.0 if term in own else _UNDER_HEADING if term in heading else _UNDER_TITLE if term in title else 0.0
@@ -103,16 +104,36 @@ class _Asked:
         return found / self.total
 
 
+class _Around(NamedTuple):
+    """What all sentences of a section share: the share of the question in their passage, and how far their headings ask it."""
+
+    passage: float
+    same: bool
+    about: str
+
+
 def by_words(prompt: Prompt, sentences: Sequence[Sentence]) -> list[Scored]:
     asked = _asked(prompt, sentences)
-    said: dict[int, frozenset[str]] = {}
+    said: dict[int, set[str]] = {}
     for sentence in sentences:
-        said[sentence.n] = said.get(sentence.n, sentence.title_terms) | sentence.heading_terms | sentence.terms
-    return [_score(asked[sentence.language], sentence, said[sentence.n]) for sentence in sentences]
+        said.setdefault(sentence.n, set(sentence.title_terms)).update(sentence.heading_terms, sentence.terms)
+    around: dict[tuple[int, frozenset[str]], _Around] = {}
+    scored = []
+    for sentence in sentences:
+        section = sentence.n, sentence.heading_terms
+        if section not in around:
+            around[section] = _around(asked[sentence.language], sentence, said[sentence.n])
+        scored.append(_score(asked[sentence.language], sentence, around[section]))
+    return scored
+
+
+def _around(asked: _Asked, sentence: Sentence, said: AbstractSet[str]) -> _Around:
+    headings = sentence.heading_terms
+    return _Around(asked.share(said), asked.is_the_same(headings, sentence.language), asked.about(headings))
 
 
 def _asked(prompt: Prompt, sentences: Sequence[Sentence]) -> dict[str, _Asked]:
-    counts = Counter(term for sentence in sentences for term in sentence.terms)
+    counts = Counter(chain.from_iterable(sentence.terms for sentence in sentences))
     languages = {sentence.language for sentence in sentences}
     return {language: _Asked(_worth(prompt, language), sentences, counts) for language in languages}
 
@@ -125,13 +146,11 @@ def _worth(prompt: Prompt, language: str) -> dict[str, float]:
     return {term: weights.get(term, least) / most for term in question_terms(prompt.question, languages)}
 
 
-def _score(asked: _Asked, sentence: Sentence, said: frozenset[str]) -> Scored:
+def _score(asked: _Asked, sentence: Sentence, around: _Around) -> Scored:
     own = asked.share(sentence.terms)
-    same = asked.is_the_same(sentence.heading_terms, sentence.language)
-    with_headings = 1.0 if same else asked.share(sentence.terms, sentence.heading_terms, sentence.title_terms)
-    passage = asked.share(said)
-    score = with_headings + _PASSAGE * passage - _RANK * sentence.rank - _flaw(sentence)
-    return Scored(sentence, own, with_headings, passage, score, same=same, about=asked.about(sentence.heading_terms))
+    with_headings = 1.0 if around.same else asked.share(sentence.terms, sentence.heading_terms, sentence.title_terms)
+    score = with_headings + _PASSAGE * around.passage - _RANK * sentence.rank - _flaw(sentence)
+    return Scored(sentence, own, with_headings, around.passage, score, same=around.same, about=around.about)
 
 
 def _flaw(sentence: Sentence) -> float:
