@@ -153,7 +153,7 @@ class Conversation:
             return Answer(courteous.text, question=asked.text, language=courteous.language, run=trace.id), Found()
         asked = await self._placed(asked, trace)
         lookup = await self._condenser.standalone(asked.text, asked.history, trace)
-        found = await self._retriever.find(lookup, asked.bases, trace)
+        found = await self._retriever.find(lookup, asked.bases, trace, language=asked.language)
         if not found.ranked:
             await self._retriever.refuse_missing(asked.bases)
         answer = await self._written(asked, lookup, found, trace)

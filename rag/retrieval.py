@@ -19,6 +19,7 @@ from rag.questions import only_points
 from rag.relevance import LEAST, blended, by_standing
 from rag.selection import within_budget
 from rag.side_by_side import side_by_side
+from rag.translations import at_home, in_their_language
 from rag.types import Search
 
 if TYPE_CHECKING:
@@ -102,16 +103,21 @@ class Retriever:
         self._reranker = reranker
         self._settings = settings or RetrievalSettings()
 
-    async def find(self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None = None) -> Found:
-        """What the bases hold on a question. `languages` are those of the bases' passages, where they are known already.
+    async def find(
+        self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None = None, *, language: str = ""
+    ) -> Found:
+        """What the bases hold on a question. `languages` are those of the bases' passages, where they are known already;
+        `language` is the one to answer in: of a document and its translations that one is taken.
 
         Raises StoreError. A model that fails is done without, and noted in the trace.
         """
         led = await self._search(lookup, bases, trace, languages)
-        matches = await self._reranked(lookup, led.matches, trace)
+        at_best, copies = at_home(led.matches, led.folded)
+        theirs, translations = in_their_language(at_best, language)
+        matches = await self._reranked(lookup, theirs, trace)
         if lookup.needed:
             matches = [match for match in matches if not lookup.needed.isdisjoint(match.passage.terms.split())]
-        return await self._selected(matches, led.folded, led.foreign, trace)
+        return await self._selected(matches, [*copies, *translations], led.foreign, trace)
 
     async def languages(self, bases: Sequence[str]) -> list[str]:
         """Those of the passages, the most frequent ones of the first base first."""

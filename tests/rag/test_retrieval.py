@@ -97,6 +97,19 @@ async def test_a_question_in_another_language_finds_by_sense_alone() -> None:
     assert found.relevance > 0.3  # no word in common is no reason to call it irrelevant
 
 
+async def test_of_translations_the_one_in_the_language_to_answer_in_is_found_and_the_others_are_noted() -> None:
+    english = indexed("guide/cat.md", "A cat sleeps on the sofa")
+    german = indexed("guide/de/cat.md", "Eine Katze schläft auf dem Sofa")
+    index = MemoryIndex(english, replace(german, passage=german.passage._replace(language="de")))
+    retriever, trace = Retriever(index, AnimalEmbedder(), None, ALONE), Trace("question")
+
+    found = await retriever.find(asked("Wo schläft die cat Katze?"), ["b"], trace, language="de")
+
+    assert documents(found) == ["guide/de/cat.md"]
+    assert trace.run().steps[-1].notes["copies"] == [{"id": "guide/cat.md#0", "of": "guide/de/cat.md#0"}]
+    assert len(documents(await retriever.find(asked("Wo schläft die cat Katze?"), ["b"], trace))) == 2
+
+
 async def test_it_finds_by_words_where_there_is_no_embedder() -> None:
     index = MemoryIndex(*(replace(each, vector=None) for each in ANIMALS))
     found = await Retriever(index, None, None, ALONE).find(asked("Where do birds fly?"), ["b"], Trace("question"))
