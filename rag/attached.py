@@ -22,4 +22,6 @@ def content_alone(text: str) -> str:
 
 def without_names(text: str) -> str:
     """What is searched for; the text as it is where there is nothing else."""
+    if ":" not in text and "(" not in text:
+        return text.strip() or text
     return _UNREAD.sub("", _NAMED.sub("", text)).strip() or text

@@ -173,9 +173,11 @@ def spoken_and_shared(text: str, among: Sequence[str]) -> tuple[str, str]:
     if not scores:
         return "", ""
     spoken = max(scores, key=scores.__getitem__)
+    if spoken in among:
+        return spoken, spoken
     shared = max((language for language in scores if language in among), key=scores.__getitem__, default="")
     if not shared or scores[spoken] > _FOREIGN * scores[shared]:
-        return spoken, spoken if spoken in among else ""
+        return spoken, ""
     return shared, shared
 
 

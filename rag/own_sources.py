@@ -7,6 +7,7 @@ given, the name of a file), not like prose.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from rag.code_spans import code_spans
@@ -106,9 +107,14 @@ class _Titles:
     """Titles as one looks them up in a line: the longest first, so that none is left as a piece of another."""
 
     def __init__(self, titles: Iterable[str]) -> None:
-        names = {title.strip() for title in titles if len(title.strip()) > 1}
+        self._titles = titles
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str] | None:
+        """Made when a line is met that may name one: it takes a millisecond."""
+        names = {title.strip() for title in self._titles if len(title.strip()) > 1}
         ordered = sorted(names, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, ordered)), re.IGNORECASE) if ordered else None
+        return re.compile("|".join(map(re.escape, ordered)), re.IGNORECASE) if ordered else None
 
     def taken_out(self, line: str) -> tuple[str, bool]:
         if self._pattern is None:

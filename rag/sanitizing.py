@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from rag.code_spans import pieces, with_fences_closed
@@ -39,23 +38,19 @@ _TRAILING = ".,;:!?)'*_~|}"
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\\@<>\"`^{}|]")
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(NamedTuple):
     """What may be clicked: these very addresses (a fragment aside), and any page of these hosts and those under them."""
 
     addresses: Collection[str] = ()
     hosts: Sequence[str] = ()
-    _known: frozenset[str] = field(init=False, default=frozenset())
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_known", frozenset(address.partition("#")[0] for address in self.addresses if address))
 
     def allow(self, address: str) -> bool:
         if _UNSAFE.search(address) or not address.isascii():
             return address in self.addresses and not _UNSAFE.search(address) and _is_web(address)
         if not _is_web(address):
             return False
-        if address.partition("#")[0] in self._known:
+        page = address.partition("#")[0]
+        if any(page == known.partition("#")[0] for known in self.addresses):
             return True
         host = _host(address)
         return bool(host) and any(

@@ -149,18 +149,18 @@ class Known:
     def script(self) -> str:
         return script(self._passage.text)
 
-    def holds(self, word: str) -> bool:
-        """As it stands, or a word of the same stem in the passage's language."""
-        return f" {word} " in self._words or any(f" {term} " in self._stems for term in terms(word, self.language))
-
     @cached_property
-    def _words(self) -> str:
+    def words(self) -> str:
         """Each between blanks: what stands there is found in a fraction of the time that a set takes."""
         return f" {self._passage.terms or ' '.join(distinct_terms(self._text))} "
 
+    def has_stem_of(self, word: str) -> bool:
+        """In the passage's language."""
+        return any(f" {term} " in self._stems for term in terms(word, self.language))
+
     @cached_property
     def _stems(self) -> str:
-        return self._words if self._passage.terms else f" {' '.join(distinct_terms(self._text, self.language))} "
+        return self.words if self._passage.terms else f" {' '.join(distinct_terms(self._text, self.language))} "
 
     def writes(self, number: str) -> bool:
         """Whether a number stands there as it is written: by itself, not within a longer one."""
@@ -184,10 +184,11 @@ class Known:
 def lexical_share(claim: str, known: Known) -> float:
     """0 for a claim without content."""
     total = found = 0
+    said = known.words
     for word in content_words(claim):
         weight = 2 if not word.isalpha() and _is_exact(word) else 1
         total += weight
-        if known.holds(word):
+        if f" {word} " in said or known.has_stem_of(word):
             found += weight
     return found / total if total else 0.0
 
