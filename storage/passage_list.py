@@ -35,7 +35,6 @@ FILES = (
     "documents.i4",
 )
 SEPARATOR = "\0"
-_RECENT = 5_000  # passages
 FEW = 20_000
 
 
@@ -133,13 +132,11 @@ class PassageList:
             self._known_ids = self._names(np.arange(len(self._id_places) - 1))
         self._document_keys = _numbers(folder / "documents.u4", "<u4")
         self._document_rows = _numbers(folder / "documents.i4", "<i4")  # of each its first row, and how many it has
-        self._recent: dict[str, int] = {}  # where those lie that were just found: they are about to be asked for
+        self._just_found: dict[str, int] = {}  # and where it lies: some of these are about to be asked for
 
     def ids(self, rows: NDArray[np.int64]) -> list[str]:
         names = self._names(rows)
-        if len(self._recent) > _RECENT:
-            self._recent = {}
-        self._recent.update(zip(names, rows.tolist(), strict=True))
+        self._just_found = dict(zip(names, rows.tolist(), strict=True))
         return names
 
     def _names(self, rows: NDArray[np.int64]) -> list[str]:
@@ -151,9 +148,9 @@ class PassageList:
     def named(self, ids: Sequence[str]) -> list[Passage] | None:
         """In the order asked for; None where one of them is not here."""
         found = []
-        recent = self._recent
+        just_found = self._just_found
         for name in ids:
-            row = recent.get(name)
+            row = just_found.get(name)
             passage = self._named(well_formed(name)) if row is None else self.passage(row)
             if passage is None:
                 return None
