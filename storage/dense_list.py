@@ -25,7 +25,10 @@ MORE = 0.2  # more among more, by this power of their number, for the same share
 
 
 class DenseBuilder:
-    """Takes passages' vectors block by block, in the order of their rows; None where a passage has none."""
+    """Takes passages' vectors block by block, in the order of their rows; None where a passage has none.
+
+    What is no number is near to nothing: such a vector counts as none.
+    """
 
     def __init__(self, folder: Path, dimension: int) -> None:
         self._folder = folder
@@ -38,8 +41,10 @@ class DenseBuilder:
 
     def add(self, block: Sequence[Vector | None]) -> None:
         none = bytes(4 * self._dimension)
-        self._file.write(b"".join(none if vector is None else vector for vector in block))
-        self._present += [vector is not None for vector in block]
+        data = b"".join(none if vector is None else vector for vector in block)
+        self._file.write(data)
+        numbers = np.isfinite(np.frombuffer(data, "<f4").reshape(len(block), self._dimension)).all(axis=1)
+        self._present += [vector is not None and each for vector, each in zip(block, numbers.tolist(), strict=True)]
 
     def finish(self) -> None:
         self.close()

@@ -146,6 +146,21 @@ def test_passages_without_a_vector_are_not_found_among_many_that_have_one(tmp_pa
         assert cosines == pytest.approx((vectors @ vectors[row])[found], abs=1e-5)
 
 
+@pytest.mark.parametrize("size", [100, 3_000])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_a_vector_of_what_is_no_number_is_not_found(tmp_path: Path, size: int, wrong: float) -> None:
+    vectors = clustered(size, 64)
+    vectors[::2, 5] = wrong
+    held = listed(tmp_path, as_bytes(vectors), 64)
+
+    rows, cosines, _ = held.best(vectors[7], LIMIT, NONE)
+
+    assert len(rows) == LIMIT
+    assert rows[0] == 7
+    assert (rows % 2).all()
+    assert np.isfinite(cosines).all()
+
+
 @pytest.mark.parametrize("vectors", [clustered(6_000, 64), np.repeat(np.eye(64, dtype="<f4")[:1], 6_000, axis=0)])
 def test_a_question_as_near_to_all_finds_the_first(tmp_path: Path, vectors: NDArray[np.float32]) -> None:
     held = listed(tmp_path, as_bytes(vectors), 64)
