@@ -19,7 +19,7 @@ import numpy as np
 from langchain_chroma import Chroma
 from langchain_classic.chains import ConversationalRetrievalChain
 from langchain_core.embeddings import Embeddings
-from langchain_core.language_models import FakeListLLM
+from langchain_core.language_models import FakeListChatModel
 
 _BATCH = 2_000
 
@@ -60,9 +60,9 @@ def main(folder: Path, texts: Path, vectors: Path, size: int) -> None:
 def chain_of(store: Chroma, dialog: list[dict[str, str]], k: int) -> ConversationalRetrievalChain:
     """The model rewrites the follow-ups to themselves, and gives the answers that Footnote's gave."""
     return ConversationalRetrievalChain.from_llm(
-        FakeListLLM(responses=[turn["answer"] for turn in dialog]),
+        FakeListChatModel(responses=[turn["answer"] for turn in dialog]),
         retriever=store.as_retriever(search_kwargs={"k": k}),
-        condense_question_llm=FakeListLLM(responses=[turn["question"] for turn in dialog[1:]]),
+        condense_question_llm=FakeListChatModel(responses=[turn["question"] for turn in dialog[1:]]),
         return_source_documents=True,
     )
 

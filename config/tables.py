@@ -110,7 +110,7 @@ class Retrieval(Table):
 
     alpha: Share = Field(0.6, description="Weight of the lexical list against the dense one, where the question's words are found.")
     coverage: Share = Field(0.4, description="Share of a question's words found at which the lexical list has its full weight.")
-    candidates: Positive = Field(50, description="How long each of the two ranked lists is.")
+    candidates: Positive = Field(40, description="How long each of the two ranked lists is.")
     k: Positive = Field(8, description="How many passages are handed to the writer.")
     reranker: Literal["auto", "none", "local", "cohere"] = Field(
         "auto", description="What puts the first passages in order once more; auto: Cohere with its key, else local."

@@ -46,7 +46,7 @@ class RetrievalSettings:
 
     alpha: float = 0.6
     coverage: float = 0.4
-    candidates: int = 50
+    candidates: int = 40
     k: int = 8
     rerank_k: int = 20
     rerank_seconds: float = 1.5
