@@ -171,7 +171,7 @@ def _asked(language: str) -> _Met[tuple[tuple[str, ...], ...]]:
     return _Met(_asked_of, language)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=len(STOPWORDS) + 1)  # short sentences are taken for many languages
 def _telling(language: str) -> _Met[tuple[str, ...]]:
     """The words of each token as they stand; none of one that tells nothing in this language."""
     return _Met(_told_by, language)
