@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import random
 import threading
 import time
 from datetime import UTC, datetime
@@ -39,7 +39,7 @@ class _Ids:
         It is made here, so that a row can be named before it is written; and it never comes again in a new database,
         so that an id found in a platform's message always means this one question.
         """
-        now = (time.time_ns() // 1_000_000) << 20 | secrets.randbits(20)
+        now = (time.time_ns() // 1_000_000) << 20 | random.getrandbits(20)
         with self._lock:
             self._last = max(now, self._last + 1)
             return self._last

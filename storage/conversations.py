@@ -70,7 +70,7 @@ class DatabaseMemory:
         Raises StoreError where it is answered already: it stays so.
         """
         values = asked_values(thread, asked, run, question)
-        values |= answer_values(answer) | {"outcome": "answered" if question else "delivered", "why": ""}
+        values |= answer_values(answer, "answered" if question else "delivered")
         await self._database.write(lambda connection: self._answered.execute(connection, values), single=True)
 
     async def fail(self, thread: Thread, asked: Turn, failure: str, run: Run, *, question: str = "") -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from rag.errors import BadSetting
-from storage.failures import in_our_words
+from rag.errors import BadSetting, StoreUnavailable
+from storage.failures import REPORTED, failure, in_our_words
 from storage.migrations import HEAD, schema_error, stored_version, upgrade
 
 if TYPE_CHECKING:
@@ -63,13 +63,23 @@ class Database:
         """`short` says that the work finds a few rows by an index: on SQLite it is done at once, for the way to a thread and back
         would take several times as long.
         """
-        with in_our_words(self.where, opened=self._opened):
+        self._check_open()
+        try:
             return await self._engine.read(work, short=short)
+        except REPORTED as error:
+            raise failure(error, self.where) from error
 
     async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:
         """`single` says that the work is one statement: two round trips fewer on PostgreSQL, no way to a thread on SQLite."""
-        with in_our_words(self.where, opened=self._opened):
+        self._check_open()
+        try:
             return await self._engine.write(work, single=single)
+        except REPORTED as error:
+            raise failure(error, self.where) from error
+
+    def _check_open(self) -> None:
+        if not self._opened:
+            raise StoreUnavailable(f"The database {self.where} is not open.")
 
 
 async def check_schema(url: str) -> str:

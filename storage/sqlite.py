@@ -82,8 +82,10 @@ class SqliteEngine:
 
     async def read(self, work: Callable[[Connection], T], *, short: bool = False) -> T:
         if short and self._near is not None:
-            with suppress(sqlite3.OperationalError):  # another process has the file for itself: a thread may wait for it
+            try:
                 return work(self._near)
+            except sqlite3.OperationalError:  # another process has the file for itself: a thread may wait for it
+                pass
         return await self._reads.ask(work)
 
     async def write(self, work: Callable[[Connection], T], *, single: bool = False) -> T:
@@ -93,14 +95,15 @@ class SqliteEngine:
             done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
             self._round.append(Job(work, done, single=True))
             return await done
-        with suppress(sqlite3.OperationalError, OperationalError):  # where another writes, a thread waits; what else, it says
+        try:
             found = work(self._near)  # one statement is a transaction by itself
-            self._count(1)
-            if wrote is None:
-                self._wrote = asyncio.current_task()
-                asyncio.get_running_loop().call_soon(self._end_round)
-            return found
-        return await self._writes.ask(work, single=True)
+        except (sqlite3.OperationalError, OperationalError):  # where another writes, a thread waits; what else, it says
+            return await self._writes.ask(work, single=True)
+        self._count(1)
+        if wrote is None:
+            self._wrote = asyncio.current_task()
+            asyncio.get_running_loop().call_soon(self._end_round)
+        return found
 
     def _end_round(self) -> None:
         """What several wrote within one round of the event loop is committed together: they share most of the pages."""
