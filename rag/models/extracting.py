@@ -121,7 +121,7 @@ class _Reader:
         self.found: list[Sentence] = []
         self._excerpt, self._rank = excerpt, rank
         self._language = (passage.language if passage else "") or detect(excerpt.text)
-        self._title_terms = self._terms(excerpt.title)
+        self._title_terms = self._terms(passage.title if passage else excerpt.title)  # an excerpt's names one section of several
         self._heading = excerpt.headings[-1] if excerpt.headings else ""
         self._under = self._terms(self._heading)
         self._section = frozenset() if self._heading in names else self._under

@@ -14,6 +14,7 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from rag.lexical import words
+from rag.models.enumerating import completed
 from rag.models.extracting import continuation, is_near_copy, needs_the_one_before, sentences_of
 from rag.models.quoting import quoted
 from rag.models.speaking import Spoken
@@ -33,6 +34,7 @@ _MEANING = 0.6
 _ANOTHER = 0.75  # the same for a sentence of another passage than the first one's
 _STILL = 0.6  # of the best sentence's share of the question, where that one speaks of another name
 _TOUCHES = 0.3  # of the question in the sentence behind one that is told: it goes on about the same
+_LISTED = 2  # times as much room has an answer that holds a list, so that it is whole
 _MOST_ITEMS = 6
 
 
@@ -98,9 +100,8 @@ class ExtractiveWriter:
             if taken and not (chosen and any(is_near_copy(one.sentence, other) for other in chosen)):
                 first = first or one
                 chosen.extend(taken)
-        return self._going_on(chosen, read, {one.sentence for one in ranked if one.own >= _TOUCHES}) or [
-            one.sentence for one in fitting[:1]
-        ]
+        told = self._going_on(chosen, read, {one.sentence for one in ranked if one.own >= _TOUCHES})
+        return completed(told, read, _LISTED * self._settings.characters) or [one.sentence for one in fitting[:1]]
 
     def _going_on(
         self, chosen: Sequence[Sentence], read: Mapping[int, Sequence[Sentence]], touching: Collection[Sentence]

@@ -48,9 +48,11 @@ class Spoken:
             key = _section(sentence)
             if key not in self._sections:
                 self._sections[key] = set(self._outside(sentence))
-            self._sections[key].update(sentence.heading_terms, sentence.terms)
+            self._sections[key].update(sentence.heading_terms)
             if sentence.kind == "row" and self._lacking(sentence.language, sentence.terms) < self.names:
-                self._rows.add((*key, sentence.table))
+                self._rows.add((*key, sentence.table))  # what a row says of one of them, the text around it does not say
+            else:
+                self._sections[key].update(sentence.terms)
 
     @property
     def names(self) -> int:

@@ -434,12 +434,67 @@ async def test_what_lies_in_a_folder_of_a_name_need_not_say_it() -> None:
     assert await answer("How long is the longest identifier in Falcon?", below) == "The longest identifier has 63 bytes [1]."
 
 
+async def test_a_procedure_is_told_with_all_of_its_steps() -> None:
+    steps = (
+        "Open the settings.",
+        "Choose to reset the password.",
+        "Enter the code of your printout.",
+        "Type the new password twice.",
+    )
+    given = excerpts("To begin with.\n\n" + "\n".join(f"{n}. {step}" for n, step in enumerate(steps, start=1)))
+
+    found = await answer("How do I reset the password?", given)
+
+    assert found == "\n".join(f"{n}. {step[:-1]} [1]." for n, step in enumerate(steps, start=1))
+
+
+async def test_the_table_below_a_sentence_is_told_with_it_also_in_chinese() -> None:
+    table = "| 累计工作年限 | 年假天数 |\n|---|---|\n| 不满10年 | 5天 |\n| 满10年 | 10天 |"
+    given = excerpts(f"年假天数按累计工作年限确定。\n\n{table}", language="zh")
+
+    assert (await answer("年假有几天？", given)).endswith("| 不满10年 | 5天 |\n| 满10年 | 10天 [1] |")
+
+
+async def test_a_procedure_that_is_too_long_is_no_reason_to_say_nothing() -> None:
+    given = excerpts("\n".join(f"{n}. Turn the valve number {n} by a quarter." for n in range(1, 30)) + "\n30. Reset the password.")
+
+    assert "Reset the password" in await answer("How do I reset the password?", given)
+
+
+async def test_a_table_of_which_several_rows_answer_is_told_whole_and_one_row_by_itself() -> None:
+    table = "| Years of service | Days |\n|---|---|\n| under 10 years | 20 days |\n| 10 to 19 years | 25 days |\n| any more | 30 |"
+    given = excerpts(f"The days of leave depend on the years of service.\n\n{table}")
+
+    assert "| any more | 30 [1] |" in await answer("How many days of leave do I get by years of service?", given)
+    assert "under 10" not in await answer("How much is any more?", given)
+
+
+async def test_rows_on_what_was_asked_are_not_left_out_for_text_beside_the_table() -> None:
+    table = "| Priority | Response |\n|---|---|\n| P1 | 15 minutes |\n| P2 | 1 hour |"
+    given = excerpts(f"# Incidents\n\n{table}\n\nIncidents must be reported by phone.")
+
+    found = await answer("How long is the response of P1 and of P2?", given)
+
+    assert "| P1 | 15 minutes |" in found
+    assert "| P2 | 1 hour" in found
+
+
+async def test_the_section_that_a_title_names_is_not_that_of_all_that_was_joined() -> None:
+    other = "## PostgreSQL\n\nBackups are made by a dump."
+    [given] = excerpts(f"Marejada has a store.\n\n{other}\n\n## SQLite\n\nBackups are made by a copy of its file.")
+    named = given._replace(title="Stores › SQLite")
+
+    assert "copy of its file" in await answer("How are backups of SQLite made?", (named,))
+    assert "by a dump" not in await answer("How are backups of SQLite made?", (named,))
+
+
 async def test_items_of_two_lists_are_not_told_as_one() -> None:
     first = "1. Make a tree.\n2. Rewind the master branch over its last commits."
     given = excerpts(f"{first}\n\n1. The last commits of a branch were bad: rewind them.\n2. Go on.")
 
     assert await answer("How do I rewind the last commits of a branch?", given) == (
-        "Rewind the master branch over its last commits [1].\n\nThe last commits of a branch were bad: rewind them [1]."
+        "1. Make a tree [1].\n2. Rewind the master branch over its last commits [1].\n\n"
+        "The last commits of a branch were bad: rewind them [1]."
     )
 
 
