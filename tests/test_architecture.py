@@ -19,7 +19,11 @@ TABLE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("rag.models.remote", CONTRACT, ("stamina",)),
     ("rag.models.cohere", (*CONTRACT, "rag.material", "rag.models.cohere", "rag.models.remote"), ("cohere", "httpx")),
     ("rag.models.openai_compatible", (*CONTRACT, "rag.models.openai_compatible", "rag.models.remote"), ("openai",)),
-    ("rag.models", (*CONTRACT, "rag.models", "rag.lexical", "rag.languages", "rag.naming", "rag.questions", "rag.sentences"), ()),
+    (
+        "rag.models",
+        (*CONTRACT, "rag.models", "rag.lexical", "rag.languages", "rag.letters", "rag.naming", "rag.questions", "rag.sentences"),
+        (),
+    ),
     (
         "rag.sources",
         (*CONTRACT, "rag.sources", "rag.workers"),

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
-from operator import mul
+from operator import attrgetter, mul
 from typing import TYPE_CHECKING
 
 from rag.lexical import words
+from rag.models.comparing import best_of_each, sides
 from rag.models.enumerating import completed
 from rag.models.extracting import continuation, is_near_copy, needs_the_one_before, sentences_of
 from rag.models.quoting import quoted
@@ -65,8 +66,10 @@ class ExtractiveWriter:
 
     async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """Nothing of the history is said again. Consume under `contextlib.aclosing`. Raises ModelError where the embedder does."""
-        scored = _not_said(_speaking(prompt, await self._scored(prompt)), prompt.history)
-        for piece in quoted(self._chosen(scored), min(self._settings.longest, self._settings.characters)):
+        scored = await self._scored(prompt)
+        pair = best_of_each(scored, sides(prompt.question))
+        told = _not_said(scored if pair else _speaking(prompt, scored), prompt.history)
+        for piece in quoted(self._chosen(told, pair), min(self._settings.longest, self._settings.characters)):
             yield piece
         yield Usage(self.name, finish="stop")
 
@@ -85,12 +88,12 @@ class ExtractiveWriter:
             one._replace(score=one.score + _MEANING * cosine, cosine=cosine) for one, cosine in zip(scored, cosines, strict=True)
         ]
 
-    def _chosen(self, ranked: Sequence[Scored]) -> list[Sentence]:
-        """The best sentence, and those nearly as good, as long as there is room."""
+    def _chosen(self, ranked: Sequence[Scored], pair: Sequence[Scored] = ()) -> list[Sentence]:
+        """The best sentence, and those nearly as good, as long as there is room; of what is compared the `pair` before all."""
         fitting = [one for one in ranked if one.passage >= self._settings.covered or one.cosine >= self._settings.cosine]
         read = _by_excerpt(ranked)
-        chosen: list[Sentence] = []
-        first: Scored | None = None
+        chosen = [one.sentence for one in pair if one in ranked]
+        first = max((one for one in pair if one in ranked), key=attrgetter("score"), default=None)
         for one in fitting:
             if len(chosen) >= self._settings.sentences or (first and one.score < _RELATIVE * first.score):
                 break
