@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from storage.database import Database
 from storage.schema import questions
@@ -150,13 +150,14 @@ class Run:
         self._workers: list[Process | Inside] = []
         self._started = 0
         self._killed: set[int] = set()
-        self._cuts = self._stills = 0
+        self._cuts = self._stills = self._before = 0
         names = [f"q{n}" for n in range(plan.questions)]
         self._asked = [names[thread :: plan.threads] for thread in range(plan.threads)]
         self._answers = {name: answer_to(name, world.long) for name in names}
 
     async def go(self) -> Outcome:
         started = time.monotonic()
+        self._before = await self._newest()
         if self._plan.trouble:
             self._world.trouble(self._plan.seed, self._plan.minute)
         self._workers = [self._start() for _ in range(self._plan.processes)]
@@ -205,8 +206,12 @@ class Run:
     async def _claimed(self, name: str) -> bool:
         return name in (await self._names()).values()
 
+    async def _newest(self) -> int:
+        """Of the questions that another run asked in this database, by the same names."""
+        return await self._database.read(lambda connection: connection.execute(select(func.max(questions.c.id))).scalar() or 0)
+
     async def _names(self) -> dict[str, str]:
-        query = select(questions.c.id, questions.c.text)
+        query = select(questions.c.id, questions.c.text).where(questions.c.id > self._before)
         rows = await self._database.read(lambda connection: connection.execute(query).all())
         return {str(row.id): row.text.strip("?") for row in rows}
 
