@@ -22,6 +22,7 @@ _LATIN_WITHIN = 0.25
 _KANA_SHARE = 0.08
 _FOREIGN = 2.0
 _GUESSED = 0.5  # less than any small word says
+_AS_LIKELY = 0.95  # of the likeliest
 _TOLD = 1.2  # more than the letters of one word say
 _TELLING = 0.3  # a word speaks for the languages it is typical of, not for all that it occurs in
 
@@ -151,6 +152,13 @@ def likely(text: str) -> tuple[str, ...]:
     if top < _GUESSED:
         return ()
     return tuple(sorted((each for each in scores if scores[each] * _FOREIGN >= top), key=scores.__getitem__, reverse=True))
+
+
+def likeliest(text: str) -> tuple[str, ...]:
+    """The languages that a few words are as likely in as in any."""
+    scores = _scores(text[:_ENOUGH])
+    top = max(scores.values(), default=0.0)
+    return tuple([language for language, score in scores.items() if top and score >= _AS_LIKELY * top])
 
 
 def tells(text: str) -> bool:

@@ -10,6 +10,7 @@ from rag.coverage import NAME, Word
 from rag.errors import IndexMissing, ModelError
 from rag.expansion import Direction, expand
 from rag.fusion import Searched, fuse
+from rag.languages import likeliest
 from rag.leading import Gathering, Leading
 from rag.lexical import is_foreign, question_words
 from rag.lexical import words as folded
@@ -113,11 +114,17 @@ class Retriever:
         """
         led = await self._search(lookup, bases, trace, languages)
         at_best, copies = at_home(led.matches, led.folded)
-        theirs, translations = in_their_language(at_best, language)
+        theirs, translations = in_their_language(at_best, self._spoken(lookup, at_best, language))
         matches = await self._reranked(lookup, theirs, trace)
         if lookup.needed:
             matches = [match for match in matches if not lookup.needed.isdisjoint(match.passage.terms.split())]
         return await self._selected(matches, [*copies, *translations], led.foreign, trace)
+
+    @staticmethod
+    def _spoken(lookup: Lookup, matches: Sequence[Match], language: str) -> str:
+        """Where a question may as well be in several languages, that of what fits it best."""
+        best = matches[0].passage.language if matches and language else ""
+        return best if best != language and best in likeliest(lookup.question) else language
 
     async def languages(self, bases: Sequence[str]) -> list[str]:
         """Those of the passages, the most frequent ones of the first base first."""

@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from rag.models.extracting import Sentence
     from rag.models.weighing import Scored
 
+_LONGEST = 300  # characters of a question that compares two things
 _END = r"\s*[?？!.。]*\s*$"
 _SIDES = tuple(
     re.compile(pattern + _END, re.IGNORECASE)
     for pattern in (
-        r"\bbetween\s+(.+?)\s+and\s+(.+?)",
-        r"\bzwischen\s+(.+?)\s+und\s+(.+?)",
-        r"\b(?:entre|tra|fra)\s+(.+?)\s+(?:y|e|et|ou)\s+(.+?)",
-        r"\btussen\s+(.+?)\s+en\s+(.+?)",
-        r"между\s+(.+?)\s+и\s+(.+?)",
-        r"(\S+)\s+(?:vs\.?|versus)\s+(.+?)",
+        r"\bbetween\s+(.{1,80}?)\s+and\s+(.{1,80}?)",
+        r"\bzwischen\s+(.{1,80}?)\s+und\s+(.{1,80}?)",
+        r"\b(?:entre|tra|fra)\s+(.{1,80}?)\s+(?:y|e|et|ou)\s+(.{1,80}?)",
+        r"\btussen\s+(.{1,80}?)\s+en\s+(.{1,80}?)",
+        r"между\s+(.{1,80}?)\s+и\s+(.{1,80}?)",
+        r"(\S{1,40})\s+(?:vs\.?|versus)\s+(.{1,80}?)",
         r"(.{1,12}?)(?:和|与|與|跟|同)(.{1,20}?)(?:之间|之間)?(?:有|的)*(?:什么|什麼|何|哪些)*(?:区别|差别|差异|不同|區別|差別|差異)",
         r"(.{1,12}?)と(.{1,20}?)の(?:違い|差異?)(?:は何ですか|は|を.*)?",
     )
@@ -44,6 +45,8 @@ class Side(NamedTuple):
 
 def sides(question: str) -> tuple[Side, ...]:
     """None where it does not compare, or the two cannot be told apart. What stands behind the second is asked of both."""
+    if len(question) > _LONGEST:
+        return ()
     found = next((match for pattern in _SIDES if (match := pattern.search(question))), None)
     if found is None:
         return ()

@@ -137,6 +137,8 @@ def _fenced(text: str) -> str:
     opening = _FENCE.match(text)
     if opening is None:
         return f"```\n{dedent(text)}\n```"
+    first, _, body = text.partition("\n")  # within an item only the fence lost its indentation
+    text = f"{first}\n{dedent(body)}" if body else text
     ended = text.rpartition("\n")[2].strip().startswith(opening[1]) and "\n" in text
     return text if ended else f"{text}\n{opening[1]}"
 

@@ -17,6 +17,7 @@ Collected: TypeAlias = "set[str] | frozenset[str]"
 
 _SHARED = 0.25  # of the question in a sentence: then both are in one language
 _YEAR = re.compile(r"(?:19|20)\d\d")  # other numbers are amounts, and may be written in words
+_UNITS = frozenset(("kB", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "Hz", "MHz", "GHz", "kWh", "CPU", "CPUs", "AM", "PM"))
 _ALIKE = 4  # letters that a name begins with in several languages: Zurique, Zürich
 
 
@@ -28,7 +29,8 @@ class Spoken:
     """
 
     def __init__(self, question: str, sentences: Sequence[Sentence], documents: Mapping[int, str]) -> None:
-        self._names = [name for name in dict.fromkeys(names(question)) if not name.isdecimal() or _YEAR.fullmatch(name)]
+        named = [name for name in dict.fromkeys(names(question)) if name not in _UNITS]
+        self._names = [name for name in named if not name.isdecimal() or _YEAR.fullmatch(name)]
         self._around: dict[int, frozenset[str]] = {}
         if self._names:
             self._around = {n: frozenset(words(document)) for n, document in documents.items()}

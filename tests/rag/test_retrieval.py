@@ -8,6 +8,7 @@ import pytest
 from rag.coverage import Word
 from rag.errors import ModelUnavailable
 from rag.fusion import Searched, fuse, normalised
+from rag.languages import likeliest
 from rag.lexical import terms
 from rag.relevance import LEAST, blended, by_standing
 from rag.retrieval import Found, RetrievalSettings, Retriever
@@ -108,6 +109,20 @@ async def test_of_translations_the_one_in_the_language_to_answer_in_is_found_and
     assert documents(found) == ["guide/de/cat.md"]
     assert trace.run().steps[-1].notes["copies"] == [{"id": "guide/cat.md#0", "of": "guide/de/cat.md#0"}]
     assert len(documents(await retriever.find(asked("Wo schläft die cat Katze?"), ["b"], trace))) == 2
+
+
+async def test_where_a_question_is_as_likely_in_two_languages_the_translation_that_fits_best_is_taken() -> None:
+    spanish = indexed("es/install.md", "Marejada es un servidor de gatos")
+    portuguese = indexed("pt/install.md", "Para atualizar o Marejada, como se diz, atualizo tudo")
+    index = MemoryIndex(
+        *(replace(each, passage=each.passage._replace(language=each.passage.document[:2])) for each in (spanish, portuguese))
+    )
+    question = asked("Como atualizo o Marejada?")
+
+    found = await Retriever(index, None, None, ALONE).find(question, ["b"], Trace("question"), language="es")
+
+    assert set(likeliest(question.question)) >= {"es", "pt"}
+    assert documents(found) == ["pt/install.md"]
 
 
 async def test_it_finds_by_words_where_there_is_no_embedder() -> None:

@@ -31,7 +31,14 @@ def test_a_question_that_compares_has_two_sides(question: str, one: set[str], ot
 
 @pytest.mark.parametrize(
     "question",
-    ["How do I reset the password?", "What lies between the hills?", "年假有几天？", "the difference between it and it", ""],
+    [
+        "How do I reset the password?",
+        "What lies between the hills?",
+        "年假有几天？",
+        "the difference between it and it",
+        "",
+        pytest.param("a" * 40_000, id="long"),
+    ],
 )
 def test_any_other_question_has_none(question: str) -> None:
     assert sides(question) == ()

@@ -455,6 +455,18 @@ async def test_the_table_below_a_sentence_is_told_with_it_also_in_chinese() -> N
     assert (await answer("年假有几天？", given)).endswith("| 不满10年 | 5天 |\n| 满10年 | 10天 [1] |")
 
 
+async def test_code_within_a_step_loses_the_steps_indentation() -> None:
+    given = excerpts("1. Fetch the image:\n\n   ```sh\n   docker pull it\n     --quiet\n   ```\n\n2. Go on with the image.")
+
+    assert "```sh\ndocker pull it\n  --quiet\n```" in await answer("How do I fetch the image?", given)
+
+
+async def test_a_unit_is_no_name() -> None:
+    given = excerpts("## Lite\n\nFiles may have a size of one lamp.", "## Pro\n\nFiles may have a size of 25 MB in the end.")
+
+    assert "25 MB" not in await answer("Which size may files of 30 MB have in Lite?", given)
+
+
 async def test_a_procedure_that_is_too_long_is_no_reason_to_say_nothing() -> None:
     given = excerpts("\n".join(f"{n}. Turn the valve number {n} by a quarter." for n in range(1, 30)) + "\n30. Reset the password.")
 
