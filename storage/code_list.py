@@ -62,17 +62,9 @@ class CodeList:
         import faiss  # noqa: PLC0415 - see above
 
         self._index = faiss.deserialize_index(mapped(folder / FILES[0], "u1"))
-        self._products = faiss.fvec_inner_products_by_idx  # type: ignore[attr-defined]  # its stubs leave it out
-        self._at = faiss.swig_ptr
 
     def near(self, vector: NDArray[np.float32], many: int) -> NDArray[np.int64]:
         """The places, ascending, of the nearest; of equally near ones the first. This thread alone looks for them."""
         _, found = self._index.search(vector[np.newaxis], many)
         places: NDArray[np.int64] = np.sort(found[0])
         return places if places[0] >= 0 else np.arange(many)  # none is found where all are equally near: by a question of zeros
-
-    def products(self, vectors: NDArray[np.float32], rows: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Those of these rows' vectors with this one, read where they lie: copying them first takes as long again."""
-        found, at = np.empty(len(rows), np.float32), self._at
-        self._products(at(found), at(vector), at(vectors), at(rows), len(vector), 1, len(rows))
-        return found

@@ -82,15 +82,11 @@ class DenseList:
             every = np.asarray(np.vecdot(self._vectors, vector))
             cosines, others = every, every[also]
         else:
-            every = self._products(np.concatenate([rows, also]), vector)
+            looked_at = self._vectors.take(np.concatenate([rows, also]), axis=0)
+            every = np.asarray(np.vecdot(looked_at, vector))
             cosines, others = every[: len(rows)], every[len(rows) :]
         first = foremost(cosines, limit)
         return rows[first], cosines[first], others
-
-    def _products(self, rows: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        if self._codes is not None:
-            return self._codes.products(self._vectors, rows, vector)
-        return np.asarray(np.vecdot(self._vectors.take(rows, axis=0), vector))
 
     def _near(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         """The rows, ascending, of the vectors that are worth an exact look."""
