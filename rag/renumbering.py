@@ -105,12 +105,16 @@ def _terms_of(part: Passage) -> str:
 
 
 def _places(passages: Sequence[Passage]) -> tuple[SourcePlace, ...]:
-    """Lines that are seen together are one place."""
+    """Lines that are seen together are one place. The top of a document, which has no name beside its title, has that one behind
+    another place.
+    """
     kept: list[Passage] = []
     for passage in passages:
         if not (passage.line and any(_seen_from(other, passage) for other in kept)):
             kept.append(passage)
-    return tuple(dict.fromkeys(map(place_of, kept)))[:_MOST_PLACES]
+    first, *others = list(dict.fromkeys(map(place_of, kept)))[:_MOST_PLACES]
+    title = passages[0].title or passages[0].document
+    return (first, *[place if place.label else replace(place, label=title) for place in others])
 
 
 def _seen_from(other: Passage, passage: Passage) -> bool:

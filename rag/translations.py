@@ -21,22 +21,23 @@ def in_their_language(matches: Sequence[Match], language: str) -> tuple[list[Mat
     """Without what is a translation, in another language, of what was found in the question's; the ids of those left out, each
     with that of the other.
 
-    An address in which a language is named counts only for what is in that language: `it/leave.md` may be of a department.
+    An address in which a language is named counts only for what is in that language: `it/leave.md` may be of a department. A
+    document is no translation of itself, whatever languages its passages are taken for.
     """
     if not language or len({match.passage.language for match in matches}) == 1:
         return list(matches), []
-    theirs: dict[tuple[str, str], str] = {}
+    theirs: dict[tuple[str, str], Passage] = {}
     for passage in (match.passage for match in matches if match.passage.language == language):
         original = _without(language, passage.document)
-        theirs.setdefault((passage.base, original), passage.id)
+        theirs.setdefault((passage.base, original), passage)
     kept, left_out = [], []
     for match in matches:
         passage = match.passage
         own = theirs.get((passage.base, _without(_LANGUAGES, passage.document))) if passage.language != language else None
-        if own is None:
+        if own is None or own.document == passage.document:
             kept.append(match)
         else:
-            left_out.append((passage.id, own))
+            left_out.append((passage.id, own.id))
     return kept, left_out
 
 

@@ -50,11 +50,9 @@ class Spoken:
             key = _section(sentence)
             if key not in self._sections:
                 self._sections[key] = set(self._outside(sentence))
-            self._sections[key].update(sentence.heading_terms)
+            self._sections[key].update(sentence.heading_terms, sentence.terms)
             if sentence.kind == "row" and self._lacking(sentence.language, sentence.terms) < self.names:
-                self._rows.add((*key, sentence.table))  # what a row says of one of them, the text around it does not say
-            else:
-                self._sections[key].update(sentence.terms)
+                self._rows.add((*key, sentence.table))
 
     @property
     def names(self) -> int:

@@ -114,6 +114,16 @@ def test_passages_of_one_document_share_an_entry_that_names_each_place() -> None
     assert sources[1].places == (SourcePlace("p. 3", "https://docs.example/travel.pdf#page=3"),)
 
 
+def test_the_top_of_a_document_is_named_by_its_title_behind_another_place() -> None:
+    top = Match(SICK._replace(id="top", headings=(), anchor="", link="https://docs.example/leave.html"), 1.0)
+
+    places = (
+        cited("Employees get 25 days [1]. Sick leave needs a doctor's note [2].", given=[Match(LEAVE, 1.0), top]).sources[0].places
+    )
+
+    assert [place.label for place in places] == ["Leave › Annual", LEAVE.title]
+
+
 def test_of_passages_that_were_joined_the_footnote_leads_to_the_one_the_sentence_stands_in() -> None:
     whole = LEAVE._replace(text=f"{LEAVE.text}\n{SICK.text}")
     joined = Match(whole, 1.0, members=(LEAVE.id, SICK.id), parts=(LEAVE, SICK))

@@ -58,6 +58,10 @@ def test_a_document_of_another_base_is_no_translation() -> None:
     assert left(found, "es") == ["es/a.md", "en/a.md"]
 
 
+def test_a_document_is_no_translation_of_itself() -> None:
+    assert left(matches(("suppliers.xlsx", "en"), ("suppliers.xlsx", "pt")), "en") == ["suppliers.xlsx", "suppliers.xlsx"]
+
+
 def test_nothing_is_left_of_nothing() -> None:
     assert in_their_language([], "es") == ([], [])
 

@@ -485,7 +485,7 @@ async def test_rows_on_what_was_asked_are_not_left_out_for_text_beside_the_table
     table = "| Priority | Response |\n|---|---|\n| P1 | 15 minutes |\n| P2 | 1 hour |"
     given = excerpts(f"# Incidents\n\n{table}\n\nIncidents must be reported by phone.")
 
-    found = await answer("How long is the response of P1 and of P2?", given)
+    found = await answer("What is the difference between P1 and P2 response?", given)
 
     assert "| P1 | 15 minutes |" in found
     assert "| P2 | 1 hour" in found
