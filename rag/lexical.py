@@ -87,7 +87,8 @@ def distinct_terms(text: str, language: str = "") -> frozenset[str]:
 
 def question_terms(text: str, languages: Sequence[str]) -> list[str]:
     """What is searched for: words without stop words, and stems in that of the base's `languages` the question is in."""
-    return list(chain.from_iterable(_question_words(text, tuple(languages))))
+    found = _question_words(text, tuple(languages))
+    return [term for forms in found for term in forms if term is forms[0] or not _is_spelled_otherwise(term, forms[0])]
 
 
 def question_words(text: str, languages: Sequence[str]) -> list[tuple[str, ...]]:
@@ -183,12 +184,20 @@ def _terms_of(token: str, language: str) -> tuple[str, ...]:
 
 def _asked_of(token: str, language: str) -> tuple[tuple[str, ...], ...]:
     """A name in one piece is one word: with its parts PostgreSQL would weigh as much as all that is asked about it, and GitHub
-    would be looked for in hubs. Passages are indexed by the parts as well, so that who asks for these finds the name.
+    would be looked for in hubs. Passages are indexed by the parts as well, so that who asks for these finds the name. WiFi and
+    Wi-Fi find each other.
     """
     if IS_DENSE[token[0]]:
         return tuple(zip(_pairs(token)))
-    forms = _forms_of_word(token, language)
-    return forms[:1] if token.isalpha() else forms
+    whole, *parts = _forms_of_word(token, language)
+    if token.isalpha():
+        written = "-".join([part[0] for part in parts if part[0] != whole[0]])
+        return ((*whole, written),) if written else (whole,)
+    return ((*whole, whole[0].replace("-", "")), *parts) if token.replace("-", "").isalpha() else (whole, *parts)
+
+
+def _is_spelled_otherwise(term: str, word: str) -> bool:
+    return term.replace("-", "") == word.replace("-", "")
 
 
 def _told_by(token: str, language: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag.languages import detect_after
-from rag.lexical import content_words, detect, is_foreign, is_stop, question_terms, script, terms, words
+from rag.lexical import content_words, detect, is_foreign, is_stop, question_terms, question_words, script, terms, words
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,13 @@ def test_a_name_in_one_piece_is_one_word_of_a_question_though_passages_are_found
     assert question_terms("port of PostgreSQL", ["en"]) == ["port", "postgresql"]
     assert {"postgre", "sql", "postgresql"} <= set(terms("PostgreSQL", "en"))
     assert {"max", "connections"} <= set(question_terms("max_connections", ["en"]))
+
+
+def test_wifi_finds_wi_fi_and_the_other_way_round() -> None:
+    assert ("wifi", "wi-fi") in question_words("Where is the WiFi?", ["en"])
+    assert ("wi-fi", "wifi") in question_words("Where is the Wi-Fi?", ["en"])
+    assert {"wi-fi"} == set(terms("Wi-Fi", "en")) & {"wifi", "wi-fi"}
+    assert "wi-fi" not in question_terms("Where is the WiFi?", ["en"])
 
 
 def test_letters_that_only_look_accented_stay_different() -> None:
