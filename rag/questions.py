@@ -7,6 +7,7 @@ In the languages with most speakers; another language goes by its question mark 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from rag.lexical import content_words, terms, words
@@ -98,23 +99,26 @@ else more other others another further mais outro outra outros outras mas otro o
 andere anderen weitere altro altri meer еще другой другие
 """)
 
-# They ask how things differ: seldom do documents tell it by these words. With their stems, as they are searched for.
-COMPARING: Final = frozenset(
-    term
-    for language, text in {
-        "en": "difference differences differ differs differing compare compares compared comparison versus vs",
-        "pt": "diferença diferenças difere diferem comparar comparação comparado versus",
-        "es": "diferencia diferencias difiere difieren comparar comparación comparado versus",
-        "fr": "différence différences diffère diffèrent comparer comparaison comparé versus",
-        "de": "Unterschied Unterschiede unterscheidet unterscheiden Vergleich verglichen vergleichen",
-        "it": "differenza differenze differisce differiscono confrontare confronto",
-        "nl": "verschil verschillen verschilt vergelijken vergelijking",
-        "ru": "разница различие различия отличие отличия отличается отличаются сравнение сравнить",
-        "zh": "区别 差别 差异 不同 區別 差別 差異 对比 比较",
-        "ja": "違い 差異 比較",
-    }.items()
-    for term in terms(text, language)
-)
+# They ask how things differ: seldom do documents tell it by these words.
+_COMPARING: Final = {
+    "en": "difference differences differ differs differing compare compares compared comparison versus vs",
+    "pt": "diferença diferenças difere diferem comparar comparação comparado versus",
+    "es": "diferencia diferencias difiere difieren comparar comparación comparado versus",
+    "fr": "différence différences diffère diffèrent comparer comparaison comparé versus",
+    "de": "Unterschied Unterschiede unterscheidet unterscheiden Vergleich verglichen vergleichen",
+    "it": "differenza differenze differisce differiscono confrontare confronto",
+    "nl": "verschil verschillen verschilt vergelijken vergelijking",
+    "ru": "разница различие различия отличие отличия отличается отличаются сравнение сравнить",
+    "zh": "区别 差别 差异 不同 區別 差別 差異 对比 比较",
+    "ja": "違い 差異 比較",
+}
+
+
+@cache  # stems of ten languages: only who writes by rule wants them
+def comparing() -> frozenset[str]:
+    """With their stems, as they are searched for."""
+    return frozenset(term for language, text in _COMPARING.items() for term in terms(text, language))
+
 
 # What cannot be understood without something said before.
 _BACK: Final = _folded("""

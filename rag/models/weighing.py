@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag.lexical import is_stop, question_terms
-from rag.questions import COMPARING
+from rag.questions import comparing
 from rag.text import width
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class _Asked:
 
     def _asked_for(self) -> list[str]:
         """The terms that say what kind of answer is wanted, where others say of what."""
-        found = [term for term in self.terms if term in COMPARING]
+        found = [term for term in self.terms if term in comparing()]
         return found if len(found) < len(self.terms) else []
 
     def _is_told(self, term: str) -> bool:
