@@ -248,11 +248,9 @@ def told(side: Sequence[Round]) -> str:
 
 
 def bars(name: str, ours: Sequence[Round], theirs: Sequence[Round], allowed: float | None = None) -> list[Bar]:
-    """Without `allowed` the figures are only shown."""
+    """The median over the rounds, whose two were measured one right after the other. Without `allowed` they are only shown."""
     wall, cpu, rate, _ = (
-        median(
-            mine / other for mine, other in zip(*columns, strict=True)
-        )  # the two of a round were measured one right after the other
+        median(mine / other for mine, other in zip(*columns, strict=True))
         for columns in zip(zip(*map(astuple, ours), strict=True), zip(*map(astuple, theirs), strict=True), strict=True)
     )
     return [

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from rag.models.extracting import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rag.models.extracting import Sentence
 
-_NUMBER = re.compile(r"(\d{1,3})[.)]\s")
 _MOST = 12  # steps, or rows
 
 
@@ -48,14 +48,14 @@ def _numbered(read: Sequence[Sentence]) -> list[list[Sentence]]:
     steps: list[Sentence] = []
     last = 0
     for sentence in read:
-        number = _NUMBER.match(sentence.text) if sentence.kind == "item" else None
-        if number and steps and int(number[1]) == last + 1:
+        number = number_of(sentence) if sentence.kind == "item" else None
+        if steps and number == last + 1:
             steps.append(sentence)
-        elif number:
+        elif number is not None:
             lists.append(steps := [sentence])
         elif steps and (sentence.kind == "item" or sentence.before in steps):
             steps.append(sentence)
         else:
             steps = []
-        last = int(number[1]) if number else last
+        last = last if number is None else number
     return lists

@@ -53,6 +53,7 @@ _NEAR = 0.8
 _LONGEST_CODE = 600
 _DESCRIPTION = 300  # characters below a name that are told with it: what is longer is a section
 _NUMBERED = re.compile(r"\s*\d{1,3}[.)]\s")
+_NUMBER = re.compile(r"(\d{1,3})[.)]\s")
 _BRACKETS = (("(", ")"), ("（", "）"))
 
 
@@ -265,6 +266,12 @@ def continuation(sentence: Sentence, found: Sequence[Sentence]) -> list[Sentence
     if first.kind in ("prose", "code") or first.block == sentence.block:
         return [first] if sentence.is_open or first.kind == "code" else []
     return list(takewhile(lambda one: one.kind == first.kind and one.before is sentence, following))
+
+
+def number_of(item: Sentence) -> int | None:
+    """That an item of a numbered list begins with."""
+    found = _NUMBER.match(item.text)
+    return int(found[1]) if found else None
 
 
 def needs_the_one_before(sentence: Sentence) -> bool:

@@ -92,8 +92,9 @@ class ExtractiveWriter:
         """The best sentence, and those nearly as good, as long as there is room; of what is compared the `pair` before all."""
         fitting = [one for one in ranked if one.passage >= self._settings.covered or one.cosine >= self._settings.cosine]
         read = _by_excerpt(ranked)
-        chosen = [one.sentence for one in pair if one in ranked]
-        first = max((one for one in pair if one in ranked), key=attrgetter("score"), default=None)
+        sides_told = [one for one in pair if one in ranked]
+        chosen = [one.sentence for one in sides_told]
+        first = max(sides_told, key=attrgetter("score"), default=None)
         for one in fitting:
             if len(chosen) >= self._settings.sentences or (first and one.score < _RELATIVE * first.score):
                 break

@@ -6,6 +6,7 @@ import re
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
+from rag.models.extracting import number_of
 from rag.text import width
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _STOP = re.compile(r"[.!?。！？…।؟]+$")
 _CELL_END = re.compile(r"\s*\|?\s*$")
-_NUMBER = re.compile(r"(\d{1,3})[.)]\s")
 _BULLET = re.compile(r"^(?:[-*+•‣◦·–]|\d{1,3}[.)])\s+")
 _WORDS = re.compile(r"(?:[^\W_]|[ '’&,/-])+")
 _WIDE = re.compile(r"[\u2e80-\ud7a3\uf900-\uffef]")
@@ -62,8 +62,8 @@ def _goes_on(last: Sentence, sentence: Sentence) -> bool:
 
 def _follows(last: Sentence, sentence: Sentence) -> bool:
     """Where both are numbered, in order: else they are of two lists."""
-    before, after = _NUMBER.match(last.text), _NUMBER.match(sentence.text)
-    return not before or not after or int(before[1]) < int(after[1])
+    before, after = number_of(last), number_of(sentence)
+    return before is None or after is None or before < after
 
 
 def _between(previous: Sentence | None, sentence: Sentence) -> str:
