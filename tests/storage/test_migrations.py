@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -37,14 +38,20 @@ async def test_the_migrated_tables_are_those_of_the_schema(blank_database_url: s
         assert await database.read(_differences) == []
 
 
-async def test_data_of_the_first_schema_is_still_there_at_the_newest(blank_database_url: str) -> None:
-    first = Database(blank_database_url)
+async def _filled(url: str, version: str, *works: Callable[[Connection], object]) -> None:
+    """A database of an earlier version, with what was written there then."""
+    first = Database(url)
     try:
         await first._engine.open()
-        await first._engine.migrate(partial(migrations.upgrade, to="0001"))
-        await first._engine.write(first_schema.fill)
+        await first._engine.migrate(partial(migrations.upgrade, to=version))
+        for work in works:
+            await first._engine.write(work)
     finally:
         await first._engine.close()
+
+
+async def test_data_of_the_first_schema_is_still_there_at_the_newest(blank_database_url: str) -> None:
+    await _filled(blank_database_url, "0001", first_schema.fill)
 
     async with Database(blank_database_url) as database:
         assert await database.read(migrations.stored_version) == migrations.HEAD
@@ -53,14 +60,12 @@ async def test_data_of_the_first_schema_is_still_there_at_the_newest(blank_datab
 
 
 async def test_which_answers_abstained_is_known_of_those_given_before_turns_told(blank_database_url: str) -> None:
-    first = Database(blank_database_url)
-    try:
-        await first._engine.open()
-        await first._engine.migrate(partial(migrations.upgrade, to="0001"))
-        await first._engine.write(first_schema.fill)
-        await first._engine.write(lambda connection: connection.execute(text("UPDATE answers SET abstained = true")))
-    finally:
-        await first._engine.close()
+    await _filled(
+        blank_database_url,
+        "0001",
+        first_schema.fill,
+        lambda connection: connection.execute(text("UPDATE answers SET abstained = true")),
+    )
 
     async with Database(blank_database_url) as database:
         turns = await DatabaseMemory(database).recall(Thread(Place("slack", "T1", "C1"), "100.1"), 10)
@@ -69,14 +74,7 @@ async def test_which_answers_abstained_is_known_of_those_given_before_turns_told
 
 
 async def test_what_people_thought_of_an_answer_stays_with_it_when_its_question_becomes_its_key(blank_database_url: str) -> None:
-    first = Database(blank_database_url)
-    try:
-        await first._engine.open()
-        await first._engine.migrate(partial(migrations.upgrade, to="0004"))
-        await first._engine.write(first_schema.fill)
-        await first._engine.write(_another_answer)
-    finally:
-        await first._engine.close()
+    await _filled(blank_database_url, "0004", first_schema.fill, _another_answer)
 
     async with Database(blank_database_url) as database:
         rows = await database.read(lambda c: c.execute(select(feedback.c.question_id, feedback.c.person, feedback.c.verdict)).all())
