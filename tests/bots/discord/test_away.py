@@ -247,7 +247,9 @@ async def test_a_postgresql_that_goes_away_and_comes_back_costs_no_mention(
             bot = Bot(fake, database, index)
             await bot.catalog.remember(REMEMBERED, {"until": time.time(), "direct": []})
             async with bot.running():
-                await (await ana.says("@Footnote first?")).answered(holding="About first?")
+                first = await ana.says("@Footnote first?")
+                await first.answered(holding="About first?")
+                await until(bot, first, "delivered")  # what is shown need not be stored yet
                 await gate.shut()
                 used = await ana.slash("ask", question="by command?")
                 said = await ana.says("@Footnote are you there?")
