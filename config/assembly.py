@@ -228,7 +228,7 @@ def converse(  # noqa: PLR0913, PLR0917 - each part of a conversation that was o
         memory=memory,
         router=Router(
             routes_from(settings, bases),
-            models.condenser or models.writer,
+            models.router,
             prompts,
             by_subject=table.route_by_subject,
             silent_errors=table.silent_errors,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rag.models.breaker import Breaker
     from rag.models.cohere.client import Client as CohereClient
     from rag.models.openai_compatible.client import Client as OpenAIClient
+    from rag.models.sparing import SparedWriter
     from rag.ports import Catalog, Embedder, Reranker, Writer
 
 Provider: TypeAlias = Literal["cohere", "openai", ""]
@@ -26,10 +27,14 @@ Provider: TypeAlias = Literal["cohere", "openai", ""]
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """`sentences` tells which sentences mean the same, and `fallback` answers by rule: neither ever needs a network."""
+    """`sentences` tells which sentences mean the same, and `fallback` answers by rule: neither ever needs a network.
+
+    `router` names the base that a question is about.
+    """
 
     writer: Writer
     condenser: Writer | None
+    router: Writer
     embedder: Embedder | None
     reranker: Reranker | None
     sentences: Embedder | None
@@ -80,19 +85,25 @@ class ModelPicker:
         embedder = await self._embedder()
         sentences = Remembering(await self._local_embedder()) if self._settings.models.embedder != "none" else None
         fallback = ExtractiveWriter(sentences)
-        writer, condenser = await self._writer() or fallback, await self._condenser()
-        return Models(writer, condenser, embedder, await self._reranker(cache), sentences, fallback)
+        writer, cheaper = await self._writer(), await self._condenser()
+        condenser = cheaper.behind(writer) if cheaper and writer and self._is_one_provider else cheaper
+        router = cheaper or writer or fallback
+        return Models(writer or fallback, condenser, router, embedder, await self._reranker(cache), sentences, fallback)
 
-    async def _writer(self) -> Writer | None:
+    @property
+    def _is_one_provider(self) -> bool:
+        return self._providers.condenser == self._providers.writer
+
+    async def _writer(self) -> SparedWriter | None:
         table = self._settings.models
         return await self._model(self._providers.writer, table.cohere_writer, table.openai_writer)
 
-    async def _condenser(self) -> Writer | None:
+    async def _condenser(self) -> SparedWriter | None:
         """A cheaper model will do for one sentence (R7)."""
         table = self._settings.models
         return await self._model(self._providers.condenser, table.cohere_condenser, table.openai_condenser or table.openai_writer)
 
-    async def _model(self, provider: Provider, of_cohere: str, of_openai: str) -> Writer | None:
+    async def _model(self, provider: Provider, of_cohere: str, of_openai: str) -> SparedWriter | None:
         if not provider:
             return None
         from rag.models.sparing import SparedWriter  # noqa: PLC0415 - see above

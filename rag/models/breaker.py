@@ -50,6 +50,11 @@ class Breaker:
         self._trying: Call | None = None
         self._reason = ""
 
+    def check(self) -> None:
+        """Raises ModelUnavailable while it is left alone, and until a call that tries it again has succeeded."""
+        if self._alone_until is not None:
+            raise ModelUnavailable(f"{self._name} is left alone, since it kept failing: {self._reason}")
+
     @contextmanager
     def call(self) -> Iterator[Call]:
         """Around one call. Raises ModelUnavailable instead where the model is left alone."""

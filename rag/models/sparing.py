@@ -22,15 +22,22 @@ _IN_VAIN: Final = 0.9  # of a call's time without a word, and then nobody waits 
 
 
 class SparedWriter:
-    def __init__(self, writer: Writer, breaker: Breaker) -> None:
+    def __init__(self, writer: Writer, breaker: Breaker, *, after: Breaker | None = None) -> None:
         self.name = writer.name
         self.is_model = writer.is_model
         self.context_tokens = writer.context_tokens
         self._writer = writer
         self._breaker = breaker
+        self._after = after
+
+    def behind(self, other: SparedWriter) -> SparedWriter:
+        """For what is of no use where the other one does not answer: while it hangs, nobody waits for this one in vain as well."""
+        return SparedWriter(self._writer, self._breaker, after=other._breaker)
 
     async def write(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """Consume under `contextlib.aclosing`. Raises ModelError."""
+        if self._after is not None:
+            self._after.check()
         now = asyncio.get_running_loop().time
         in_vain_from = now() + _IN_VAIN * prompt.sampling.seconds
         with self._breaker.call() as call:

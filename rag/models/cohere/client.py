@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 Client: TypeAlias = cohere.AsyncClientV2
 
 CONNECT_SECONDS: Final = 5.0
-_AT_ONCE: Final = 20
+# Whoever gives up while queueing for a connection may leave one behind that is never used nor closed, and counts (httpcore #1093):
+# a service that hung while many asked was never reached again. How many ask at once is bounded where questions are taken.
+_NO_QUEUE: Final = httpx.Limits(max_connections=None, max_keepalive_connections=20)
 
 
 @asynccontextmanager
 async def open_client(key: str, url: str) -> AsyncIterator[Client]:
     """`url` is Cohere's own or that of a proxy."""
-    limits = httpx.Limits(max_connections=_AT_ONCE)
-    async with httpx.AsyncClient(limits=limits, follow_redirects=True) as http:
+    async with httpx.AsyncClient(limits=_NO_QUEUE, follow_redirects=True) as http:
         http.event_hooks = {"request": [_connect_soon], "response": [_check_events]}
         yield cohere.AsyncClientV2(key, base_url=url, httpx_client=http, client_name="footnote")
 

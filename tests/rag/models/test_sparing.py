@@ -74,14 +74,14 @@ def writer(client: Client, breaker: Breaker) -> SparedWriter:
     return SparedWriter(CohereWriter(client, "command-a-03-2025"), breaker)
 
 
-def prompt(seconds: float = 30.0) -> Prompt:
-    return Prompt("", "Say it.", sampling=Sampling(seconds=seconds))
+def prompt(seconds: float = 30.0, user: str = "Say it.") -> Prompt:
+    return Prompt("", user, sampling=Sampling(seconds=seconds))
 
 
-async def said(writer: SparedWriter, seconds: float = 30.0) -> str:
+async def said(writer: SparedWriter, seconds: float = 30.0, user: str = "Say it.") -> str:
     """What it writes, or the name of the error."""
     try:
-        return (await written(writer, prompt(seconds))).text
+        return (await written(writer, prompt(seconds, user))).text
     except (ModelTimeout, ModelUnavailable) as error:
         return type(error).__name__
 
@@ -102,15 +102,15 @@ async def test_fifty_who_ask_at_once_while_it_hangs_wait_once_and_those_after_th
     server.away = HANGS
     begun = time.monotonic()
     first = await asyncio.gather(*(said(writer, 0.5) for _ in range(50)))
-    waited, asked = time.monotonic() - begun, len(server.asked)
+    waited = time.monotonic() - begun
 
-    then = await asyncio.gather(*(said(writer, 0.5) for _ in range(50)))
+    then = await asyncio.gather(*(said(writer, 0.5, "Say it again.") for _ in range(50)))
 
     assert set(first) == {"ModelTimeout"}
     assert waited < 10 * 0.5  # one after the other would take 25
     assert time.monotonic() - begun - waited < waited
     assert set(then) == {"ModelUnavailable"}
-    assert len(server.asked) == asked
+    assert not [one for one in server.asked if "again" in str(one.body)]
 
 
 async def test_once_it_is_back_one_trial_lets_all_in(server: FakeCohere, writer: SparedWriter, clock: Clock) -> None:
@@ -126,6 +126,21 @@ async def test_once_it_is_back_one_trial_lets_all_in(server: FakeCohere, writer:
     assert sorted(at_once) == ["ModelUnavailable"] * 9 + ["Say it."]
     assert len(server.asked) == 1
     assert await asyncio.gather(*(said(writer) for _ in range(10))) == ["Say it."] * 10
+
+
+async def test_one_that_is_of_no_use_without_another_is_not_asked_while_that_one_is_left_alone(
+    server: FakeCohere, client: Client, writer: SparedWriter, clock: Clock
+) -> None:
+    cheaper = SparedWriter(CohereWriter(client, "command-r7b-12-2024"), Breaker("The cheaper one", BreakerSettings()))
+    server.script(CHAT, *[Refusal(503)] * 6)
+    await said(writer), await said(writer)
+
+    with pytest.raises(ModelUnavailable, match=r"^The model is left alone, since it kept failing: .*status 503"):
+        await written(cheaper.behind(writer), prompt())
+    assert await said(cheaper) == "Say it."
+    clock.ahead += 30
+    assert await said(cheaper.behind(writer)) == "ModelUnavailable"
+    assert [await said(writer), await said(cheaper.behind(writer))] == ["Say it."] * 2
 
 
 async def test_trouble_that_is_told_counts_as_well(server: FakeCohere, writer: SparedWriter, clock: Clock) -> None:
