@@ -120,6 +120,24 @@ def comparing() -> frozenset[str]:
     return frozenset(term for language, text in _COMPARING.items() for term in terms(text, language))
 
 
+# They ask for a way to do something.
+_HOW: Final = re.compile(
+    r"\bhow (?:do|does|can|could|should|would|must|to|i|we|may|might|is|are)\b|\bsteps\b|\bc[oó]mo\b|\bpas(?:os|sos)\b|\bcomment\b|"
+    r"\bwie (?!viele?\b|lange\b|oft\b|gro(?:ß|ss)|hoch\b|alt\b|schnell\b|weit\b|teuer\b)|\bcome\b|\bhoe (?!veel\b|lang\b|vaak\b)|"
+    r"\bкак(?: мне| можно)?\b|如何|怎么|怎麼|怎样|怎樣|步骤|步驟|どうやって|どうすれば|方法|手順|어떻게|방법",
+    re.IGNORECASE,
+)
+
+# In a heading they tell how something is told, not what: "in five steps".
+HOW_TOLD: Final = _folded("""
+step steps guide tutorial overview introduction instructions procedure quick quickly easy easily simple simply detail detailed
+instead beginner beginners minute minutes one two three four five six seven eight nine ten
+paso pasos guia resumen introduccion instrucciones rapido rapida facil detalle dos tres cuatro cinco seis siete minuto minutos
+passo passos resumo introducao instrucoes facil detalhe dois tres quatro seis sete
+etape etapes guide apercu instructions rapide facile detail deux trois quatre cinq minutes
+schritt schritte schritten anleitung uberblick einfuhrung schnell einfach zwei drei vier funf sechs sieben minuten
+""")
+
 # What cannot be understood without something said before.
 _BACK: Final = _folded("""
 it its that this those these they them their there he she his her him one ones same other others another else both either
@@ -166,6 +184,11 @@ def names_back(text: str) -> bool:
 def _small_words(text: str) -> list[str]:
     """Without what is written in capitals within other text: who asks for IT does not mean it."""
     return words(text if text.isupper() else _CAPITALS.sub(" ", text))
+
+
+def asks_how(text: str) -> bool:
+    """Whether it wants to be told what to do."""
+    return _HOW.search(text) is not None
 
 
 def goes_on(text: str) -> bool:

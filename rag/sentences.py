@@ -23,6 +23,7 @@ _BULLET = re.compile(
 _NUMBER = re.compile(r"\s{0,12}([0-9]{1,3})[.)]\s")
 _DEFINITION = re.compile(r" {0,3}:[ \t]")  # as in Markdown Extra, below the term
 _INDENTED = re.compile(r"(?: {4}|\t)")
+_WITHIN_ITEM = re.compile(r" {2,4}(?=\S)")
 
 _CLOSERS = "\"'”’»)\\]）」』】》〉*_"
 # Runs of stops with what closes a quotation after them, or code in a line, in which no sentence ends.
@@ -96,9 +97,11 @@ class _Open:
     lines: int = 0
     fence: str = ""
     blank: bool = True
+    in_list: bool = False
 
-    def begin(self, start: int, end: int, kind: Kind, fence: str = "") -> None:
+    def begin(self, start: int, end: int, kind: Kind, fence: str = "", *, in_list: bool = False) -> None:
         self.start, self.end, self.kind, self.lines, self.fence, self.blank = start, end, kind, 1, fence, False
+        self.in_list = in_list
 
     def extend(self, end: int) -> None:
         self.end, self.lines = end, self.lines + 1
@@ -133,7 +136,8 @@ def _blocks(text: str) -> Iterator[tuple[int, int, Kind]]:
                 block.kind = "title"  # only a title above it keeps prose from going on
             yield from block.close()
             fence = _FENCE.match(line) if kind == "code" else None
-            block.begin(match.start(), end, kind, fence[1] if fence else "")
+            in_list = kind == "item" or (block.in_list and line[0].isspace())
+            block.begin(match.start(), end, kind, fence[1] if fence else "", in_list=in_list)
     yield from block.close()
 
 
@@ -149,7 +153,7 @@ def _marked_kind(line: str, block: _Open) -> Kind:
         return "heading"
     if line.lstrip().startswith("|"):
         return "row"
-    if _starts_item(line, block):
+    if _starts_item(line, block) or (block.in_list and block.blank and _WITHIN_ITEM.match(line)):  # a further paragraph of one
         return "item"
     if block.blank and _INDENTED.match(line):
         return "code"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from rag.lexical import detect, terms
+from rag.lexical import content_words, detect, terms
 from rag.sentences import segments
 from rag.text import width
 
@@ -30,16 +29,6 @@ _LEAD_IN = re.compile(
 _COMPLETE = re.compile(r"[.!?。！？…।؟](?:[\"'”’»)）\]」』】*_`]|\s)*$")
 _DIRECTIVE = re.compile(r"\.\. [\w:-]+::|:[\w-]+: ")  # of reStructuredText that is read as it stands
 _ROLE = re.compile(r":(?:[a-z]{1,20}:){1,2}`[~!]?([^`<\n]{1,100})(?:<[^>`\n]{0,100}>)?`")
-_POINTS_BACK = re.compile(
-    r"(?:(?:he|she|it|they|his|her|its|their|this|these|that|those|such|however|therefore|thus|but|so|also|instead|otherwise|then|"
-    r"él|ella|ellos|ellas|esto|este|esta|estos|estas|eso|ese|esa|sin embargo|además|por eso|pero|así|también|"
-    r"ele|ela|eles|elas|isto|isso|este|esta|estes|esse|essa|porém|além disso|por isso|mas|assim|também|"
-    r"er|sie|es|dies|diese|dieser|dieses|jedoch|außerdem|daher|deshalb|aber|dann|"
-    r"il|elle|ils|elles|cela|ce|cette|ces|cependant|toutefois|mais|donc|ainsi|"
-    r"он|она|оно|они|это|этот|эта|эти|однако|поэтому|но|также)\b|"
-    r"他|她|它|这|該|该|其|此|但|因此|所以|然而|不过|また|しかし|これ|それ|その|この|そのため|그|이것|하지만)",
-    re.IGNORECASE,
-)
 _LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://[^\s>]+>?")
 _SEE = re.compile(
     r"\W*(?:(?:for (?:more|details)[^,]{0,30}, )?(?:see|read|siehe|véase|vea|veja|voir|vedi|zie|см\.?)(?=[\s:])|"
@@ -49,11 +38,9 @@ _SEE = re.compile(
 _FEW = 2  # words beside a link
 _POINTER = 90  # columns of a sentence that says nothing but where to look
 _WORD = re.compile(r"\w+")
-_NEAR = 0.8
 _LONGEST_CODE = 600
 _DESCRIPTION = 300  # characters below a name that are told with it: what is longer is a section
 _NUMBERED = re.compile(r"\s*\d{1,3}[.)]\s")
-_NUMBER = re.compile(r"(\d{1,3})[.)]\s")
 _BRACKETS = (("(", ")"), ("（", "）"))
 
 
@@ -63,7 +50,8 @@ class Sentence:
 
     `rank` is the excerpt's, from 0, `index` the sentence's place in it. `before` is the one before it in its paragraph, or
     what leads in to its list, table or code; `header` the table's first rows, `table` where it starts. `term` is the name that
-    its paragraph describes, where that stands directly above it: it counts as its own words. `heading` is what it stands under.
+    its paragraph describes, where that stands directly above it: it counts as its own words. `heading` is what it stands under,
+    `is_first` says that nothing is between.
     """
 
     n: int
@@ -81,6 +69,7 @@ class Sentence:
     table: int = 0
     term: str = ""
     heading: str = ""
+    is_first: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -96,7 +85,8 @@ class Sentence:
         if "](" not in self.text and "://" not in self.text:
             return sees and width(self.text) <= _POINTER
         beside, links = _LINK.subn("", self.text)
-        return (sees and width(_LINK.sub("link", self.text)) <= _POINTER) or (links > 0 and len(_WORD.findall(beside)) <= _FEW)
+        little = len(_WORD.findall(beside)) <= _FEW or not content_words(beside, self.language)  # "All of them are in"
+        return (sees and width(_LINK.sub("link", self.text)) <= _POINTER) or (links > 0 and little)
 
     @property
     def is_complete(self) -> bool:
@@ -128,6 +118,7 @@ class _Reader:
         self._section = frozenset() if self._heading in names else self._under
         self._term = ""
         self._described, self._described_to = -1, 0  # the block that describes it, and how far
+        self._entered = False
         self._lead: Sentence | None = None
         self._table: list[str] = []
         self._table_start = 0
@@ -149,7 +140,7 @@ class _Reader:
             self._take(part, index, text)
 
     def _enter(self, kind: Kind, text: str) -> None:
-        self._heading, self._lead, self._described = text, None, -1
+        self._heading, self._lead, self._described, self._entered = text, None, -1, True
         self._term = "" if kind == "heading" else text
         if kind == "heading":
             self._section = frozenset()
@@ -164,6 +155,8 @@ class _Reader:
             self._term = ""
         term = self._term
         before = last if same else self._lead if part.kind in ("item", "code", "row") else None
+        if before is None and last is not None and last.kind == "item" and self._is_within_an_item(part):
+            before = last
         sentence = Sentence(
             self._excerpt.n,
             self._rank,
@@ -180,8 +173,9 @@ class _Reader:
             self._table_start,
             term,
             self._heading or self._excerpt.title,
+            self._entered,
         )
-        self._described = part.block
+        self._described, self._entered = part.block, False
         self.found.append(sentence)
         if sentence.is_open:
             self._lead = sentence
@@ -189,6 +183,11 @@ class _Reader:
             self._lead = None if sentence.is_complete else sentence
         elif part.kind == "code":
             self._lead = None
+
+    def _is_within_an_item(self, part: Segment) -> bool:
+        """Code that is indented behind an item belongs to it."""
+        text = self._excerpt.text
+        return part.kind == "code" and text[text.rfind("\n", 0, part.start) + 1 : part.start] != ""
 
     def _terms(self, text: str) -> frozenset[str]:
         return frozenset(terms(text, self._language))
@@ -252,34 +251,3 @@ def _on_one_line(raw: str) -> str:
         text = _MARK.sub(lambda match: match[1] or (" " if match[2] else ""), text)
     text = " ".join(text.split())
     return _STRAY_FENCE.sub("", text).strip() if "```" in text or "~~~" in text else text
-
-
-def continuation(sentence: Sentence, found: Sequence[Sentence]) -> list[Sentence]:
-    """What a sentence leads in to: the code, the list or the table below it, the rest of its paragraph.
-
-    `found` holds the sentences of its excerpt.
-    """
-    following = [one for one in found if one.index > sentence.index]
-    if not following or following[0].before is not sentence:
-        return []
-    first = following[0]
-    if first.kind in ("prose", "code") or first.block == sentence.block:
-        return [first] if sentence.is_open or first.kind == "code" else []
-    return list(takewhile(lambda one: one.kind == first.kind and one.before is sentence, following))
-
-
-def number_of(item: Sentence) -> int | None:
-    """That an item of a numbered list begins with."""
-    found = _NUMBER.match(item.text)
-    return int(found[1]) if found else None
-
-
-def needs_the_one_before(sentence: Sentence) -> bool:
-    return sentence.kind in ("item", "code", "row") or _POINTS_BACK.match(sentence.text) is not None
-
-
-def is_near_copy(sentence: Sentence, other: Sentence) -> bool:
-    smaller = min(len(sentence.terms), len(other.terms)) or 1
-    larger = max(len(sentence.terms), len(other.terms)) or 1
-    shared = len(sentence.terms & other.terms)
-    return shared / larger >= _NEAR or (shared == smaller and smaller > 3)  # noqa: PLR2004 - a few common words are no copy

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 from rag.lexical import words
 from rag.models.comparing import best_of_each, sides
 from rag.models.enumerating import completed
-from rag.models.extracting import continuation, is_near_copy, needs_the_one_before, sentences_of
+from rag.models.extracting import sentences_of
+from rag.models.neighbouring import continuation, is_near_copy, needs_the_one_before, shares_a_word
 from rag.models.quoting import quoted
 from rag.models.speaking import Spoken
-from rag.models.weighing import Scored, by_words
+from rag.models.weighing import Scored, by_words, steps_first, wants_steps
 from rag.types import Usage
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _RELATIVE = 0.6  # further sentences score at least this much of the best one
 _COVERED = 0.4  # below this share of the question in any sentence its meaning is asked for: another language, other words
 _MEANING = 0.6
+_HEADING = 0.9  # of its heading's nearness is what a sentence has at least
+_ALIKE = 0.7  # of what is nearest: such a heading may ask the same
 _ANOTHER = 0.75  # the same for a sentence of another passage than the first one's
 _STILL = 0.6  # of the best sentence's share of the question, where that one speaks of another name
 _TOUCHES = 0.3  # of the question in the sentence behind one that is told: it goes on about the same
@@ -69,7 +72,8 @@ class ExtractiveWriter:
         scored = await self._scored(prompt)
         pair = best_of_each(scored, sides(prompt.question))
         told = _not_said(scored if pair else _speaking(prompt, scored), prompt.history)
-        for piece in quoted(self._chosen(told, pair), min(self._settings.longest, self._settings.characters)):
+        chosen = self._chosen(told, pair, how=wants_steps(prompt))
+        for piece in quoted(chosen, min(self._settings.longest, self._settings.characters)):
             yield piece
         yield Usage(self.name, finish="stop")
 
@@ -77,18 +81,25 @@ class ExtractiveWriter:
         sentences = [sentence for rank, excerpt in enumerate(prompt.excerpts) for sentence in sentences_of(excerpt, rank)]
         scored = by_words(prompt, sentences)
         if self._embedder is not None and scored and max(one.own for one in scored) < _COVERED:
-            scored = await self._by_meaning(_own(prompt) or prompt.question, scored, self._embedder)
+            scored = await self._by_meaning(prompt, scored, self._embedder)
         return sorted(scored, key=lambda one: (-one.score, one.sentence.rank, one.sentence.index))
 
-    async def _by_meaning(self, question: str, scored: Sequence[Scored], embedder: Embedder) -> list[Scored]:
-        asked = array("f", await embedder.embed_question(question))
-        vectors = await embedder.embed_passages([one.sentence.text for one in scored])
+    async def _by_meaning(self, prompt: Prompt, scored: Sequence[Scored], embedder: Embedder) -> list[Scored]:
+        """A sentence is as near as what it stands under: what follows "What does it cost?" seldom says so."""
+        asked = array("f", await embedder.embed_question(_own(prompt) or prompt.question))
+        headings = list(dict.fromkeys(one.sentence.heading for one in scored if one.sentence.heading_terms))
+        vectors = await embedder.embed_passages([*headings, *(one.sentence.text for one in scored)])
         cosines = [sum(map(mul, asked, array("f", vector)), 0.0) for vector in vectors]
-        return [
-            one._replace(score=one.score + _MEANING * cosine, cosine=cosine) for one, cosine in zip(scored, cosines, strict=True)
-        ]
+        above = dict(zip(headings, cosines, strict=False))
+        near = []
+        for one, own in zip(scored, cosines[len(headings) :], strict=True):
+            heading = above[one.sentence.heading] if one.sentence.heading_terms else 0.0
+            cosine = max(own, _HEADING * heading)
+            alike = heading >= _ALIKE * max(cosines)
+            near.append(one._replace(score=one.score + _MEANING * cosine, cosine=cosine, same=one.same or alike))
+        return steps_first(near) if wants_steps(prompt) else near
 
-    def _chosen(self, ranked: Sequence[Scored], pair: Sequence[Scored] = ()) -> list[Sentence]:
+    def _chosen(self, ranked: Sequence[Scored], pair: Sequence[Scored] = (), *, how: bool = False) -> list[Sentence]:
         """The best sentence, and those nearly as good, as long as there is room; of what is compared the `pair` before all."""
         fitting = [one for one in ranked if one.passage >= self._settings.covered or one.cosine >= self._settings.cosine]
         read = _by_excerpt(ranked)
@@ -104,21 +115,22 @@ class ExtractiveWriter:
             if taken and not (chosen and any(is_near_copy(one.sentence, other) for other in chosen)):
                 first = first or one
                 chosen.extend(taken)
-        told = self._going_on(chosen, read, {one.sentence for one in ranked if one.own >= _TOUCHES})
-        return completed(told, read, _LISTED * self._settings.characters) or [one.sentence for one in fitting[:1]]
+        told = self._going_on(chosen, read, {one.sentence for one in ranked if one.own >= _TOUCHES}, how=how)
+        return completed(told, read, _LISTED * self._settings.characters, how=how) or [one.sentence for one in fitting[:1]]
 
     def _going_on(
-        self, chosen: Sequence[Sentence], read: Mapping[int, Sequence[Sentence]], touching: Collection[Sentence]
+        self, chosen: Sequence[Sentence], read: Mapping[int, Sequence[Sentence]], touching: Collection[Sentence], *, how: bool
     ) -> list[Sentence]:
         """With the sentence behind each, while there is room, where that goes on about the same: it points back, or has a word
-        of the question. What is asked for often stands there: "Set the port. The default is 5432."
+        of the question, or one of the sentence's for who asks `how`. What is asked for often stands there: "Set the port. The
+        default is 5432."
         """
         found = list(chosen)
         for sentence in chosen:
             following = next((one for one in read[sentence.n] if one.index > sentence.index), None)
             if following is None or following in found or following.block != sentence.block or following.kind != "prose":
                 continue
-            goes_on = following in touching or needs_the_one_before(following)
+            goes_on = following in touching or needs_the_one_before(following) or (how and shares_a_word(following, sentence))
             if goes_on and _room_taken([*found, following]) <= self._settings.characters:
                 found.append(following)
         return found
@@ -171,11 +183,13 @@ def _own(prompt: Prompt) -> str:
 
 def _adds(further: Scored, first: Scored) -> bool:
     """Whether it is worth a place beside the first. Under another heading it must speak of what the first one's names; of another
-    passage it must be nearly as good.
+    passage, or as a row beside a row, it must be nearly as good.
     """
     if further.sentence.points_elsewhere or first.same > further.same or (first.about and not further.speaks_of(first.about)):
         return False
-    return further.sentence.n == first.sentence.n or further.score >= _ANOTHER * first.score
+    if further.sentence.n == first.sentence.n and not further.sentence.kind == first.sentence.kind == "row":
+        return True
+    return further.score >= _ANOTHER * first.score
 
 
 def _not_said(scored: list[Scored], history: Sequence[Turn]) -> list[Scored]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
+from operator import attrgetter
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from rag.models.extracting import number_of
+from rag.models.enumerating import how_many, numbered
+from rag.models.neighbouring import number_of
 from rag.text import width
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ _CELL_END = re.compile(r"\s*\|?\s*$")
 _BULLET = re.compile(r"^(?:[-*+•‣◦·–]|\d{1,3}[.)])\s+")
 _WORDS = re.compile(r"(?:[^\W_]|[ '’&,/-])+")
 _WIDE = re.compile(r"[\u2e80-\ud7a3\uf900-\uffef]")
+_APART, _BELOW = "\n\n", "\n"
 _CLOSERS = "\"'”’`)"
 _CLAUSE = re.compile(r"[;；，。]|[,:：](?=\s)")
 
@@ -37,11 +41,18 @@ def quoted(chosen: Sequence[Sentence], longest: int) -> Iterator[str]:
 
 
 def _together(ranked: Sequence[Sentence]) -> list[list[Sentence]]:
-    """A lead-in with what follows it; the items of one list, the rows of one table; every other sentence alone."""
+    """A lead-in with what follows it; the steps of a procedure with all that belongs to each; the items of one list, the rows of
+    one table; every other sentence alone.
+    """
     found: list[list[Sentence]] = []
+    listed = {step: steps[0] for steps in numbered(ranked) if 1 < how_many(steps) < len(steps) for step in steps}
     for sentence in ranked:
         last = found[-1][-1] if found else None
-        if last is not None and (_is_led(sentence, found[-1][0]) or _goes_on(last, sentence)):
+        if sentence in listed:
+            together = last is not None and listed.get(last) is listed[sentence]
+        else:
+            together = last is not None and (_is_led(sentence, found[-1][0]) or _goes_on(last, sentence))
+        if together:
             found[-1].append(sentence)
         else:
             found.append([sentence])
@@ -71,7 +82,7 @@ def _between(previous: Sentence | None, sentence: Sentence) -> str:
         return ""
     if previous.n == sentence.n and previous.block == sentence.block:
         return "" if _WIDE.match(previous.text[-1]) else " "
-    return "\n\n"
+    return _APART
 
 
 def _written(together: Sequence[Sentence], previous: Sentence | None, longest: int) -> str:
@@ -82,6 +93,8 @@ def _written(together: Sequence[Sentence], previous: Sentence | None, longest: i
         return _fenced(first.text) if led else f"{_marked(first.heading, mark)}\n\n{_fenced(first.text)}"
     if first.kind == "row":
         return _table(together, mark, longest)
+    if first.kind == "item" and 1 < how_many(together) < len(together):
+        return _steps(together, mark, longest)
     if not rest:
         return _marked(_BULLET.sub("", _prose(first, longest, previous)), mark)
     if _is_led(rest[0], first):
@@ -99,6 +112,18 @@ def _led(lead: Sentence, rest: Sequence[Sentence], mark: str, longest: int) -> s
         text = _BULLET.sub("", _prose(rest[0], longest))
         return _marked(f"{introduction}{'' if _WIDE.match(introduction[-1]) else ' '}{text}", mark)
     return "\n".join((f"{_marked(introduction, mark)}\n", *(_prose(one, longest) for one in rest)))
+
+
+def _steps(steps: Sequence[Sentence], mark: str, longest: int) -> str:
+    """One mark for each paragraph of a step, at its end."""
+    written = ""
+    for _, group in groupby(steps, key=attrgetter("block")):
+        part = list(group)
+        code = part[0].kind == "code"
+        text = _fenced(part[0].text) if code else _marked(" ".join(_prose(one, longest) for one in part), mark)
+        apart = code or written.endswith("`")
+        written += f"{'' if not written else _APART if apart else _BELOW}{text}"
+    return written
 
 
 def _prose(sentence: Sentence, longest: int, previous: Sentence | None = None) -> str:

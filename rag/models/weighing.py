@@ -9,8 +9,9 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag.lexical import is_stop, question_terms
-from rag.questions import comparing
+from rag.lexical import is_stop, question_terms, terms, words
+from rag.models.neighbouring import number_of
+from rag.questions import HOW_TOLD, asks_how, comparing, goes_on
 from rag.text import width
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 _UNDER_HEADING = 0.6  # what a term is worth that stands in the heading above the sentence
 _UNDER_TITLE = 0.3
 _THE_SAME = 0.9  # of the question in a heading: what stands below answers it, in whatever words
-_OTHERS = 0.5  # as many words more than the question may a heading have that asks the same
+_SAME = 0.15  # more than a rank: a mention in the passage before is no answer beside it
+_OTHERS = 0.5  # as many words more than the question may a heading have that asks the same, and always one: what "it" stands for
+_STEPS = 0.25  # what the steps under such a heading are worth to who asks how
 _ADDED = 0.6  # of what a follow-up says itself: what all the words together are worth that the conversation adds to it
 _RANK = 0.1  # what each rank of the passage costs
 _PASSAGE = 0.3  # what the whole passage's coverage adds
@@ -89,12 +92,18 @@ class _Asked:
         """The weightiest term that stands in a sentence's headings; "" where none does."""
         return max((term for term in self.weights if term in heading_terms), key=self.weights.__getitem__, default="")
 
-    def is_the_same(self, heading_terms: frozenset[str], language: str) -> bool:
+    def is_the_same(self, sentence: Sentence) -> bool:
         """Whether a heading asks what the question does, and little else: a signature holds words of many questions."""
-        if self.share(heading_terms) < _THE_SAME:
+        if self.share(sentence.heading_terms) < _THE_SAME:
             return False
-        others = sum(not is_stop(term, language) for term in heading_terms.difference(self.terms))
-        return others <= _OTHERS * len(self.terms)
+        forms = {word: frozenset(terms(word, sentence.language)) for word in words(sentence.heading)}
+        parts = [word for word in forms if any(word in other and word != other for other in forms)]  # SQL of PostgreSQL
+        others = {forms[word] for word in forms if word not in parts}
+        others |= {frozenset((term,)) for term in sentence.heading_terms.difference(forms, *forms.values())}
+        return sum(self._is_another(each, sentence.language) for each in others) <= max(1, _OTHERS * len(self.terms))
+
+    def _is_another(self, forms: frozenset[str], language: str) -> bool:
+        return forms.isdisjoint(self.terms) and forms.isdisjoint(HOW_TOLD) and not any(is_stop(form, language) for form in forms)
 
     def share(self, own: AbstractSet[str], heading: frozenset[str] = frozenset(), title: frozenset[str] = frozenset()) -> float:
         found = 0.0
@@ -124,12 +133,28 @@ def by_words(prompt: Prompt, sentences: Sequence[Sentence]) -> list[Scored]:
         if section not in around:
             around[section] = _around(asked[sentence.language], sentence, said[sentence.n])
         scored.append(_score(asked[sentence.language], sentence, around[section]))
-    return scored
+    return steps_first(scored) if wants_steps(prompt) else scored
+
+
+def wants_steps(prompt: Prompt) -> bool:
+    """Whether it asks how to do something, or puts another name into a question that did."""
+    asked = [text for text, _ in prompt.weights] or [prompt.question]
+    return asks_how(asked[0]) or (goes_on(asked[0]) and any(map(asks_how, asked)))
+
+
+def steps_first(scored: list[Scored]) -> list[Scored]:
+    """Of the sections whose headings ask the same, one that tells it step by step."""
+    steps = {_section(one.sentence) for one in scored if one.same and number_of(one.sentence) is not None}
+    return [one._replace(score=one.score + _STEPS) if _section(one.sentence) in steps else one for one in scored]
+
+
+def _section(sentence: Sentence) -> tuple[int, str]:
+    return sentence.n, sentence.heading
 
 
 def _around(asked: _Asked, sentence: Sentence, said: AbstractSet[str]) -> _Around:
     headings = sentence.heading_terms
-    return _Around(asked.share(said), asked.is_the_same(headings, sentence.language), asked.about(headings))
+    return _Around(asked.share(said), asked.is_the_same(sentence), asked.about(headings))
 
 
 def _asked(prompt: Prompt, sentences: Sequence[Sentence]) -> dict[str, _Asked]:
@@ -149,14 +174,14 @@ def _worth(prompt: Prompt, language: str) -> dict[str, float]:
 def _score(asked: _Asked, sentence: Sentence, around: _Around) -> Scored:
     own = asked.share(sentence.terms)
     with_headings = 1.0 if around.same else asked.share(sentence.terms, sentence.heading_terms, sentence.title_terms)
-    score = with_headings + _PASSAGE * around.passage - _RANK * sentence.rank - _flaw(sentence)
+    score = with_headings + _SAME * around.same + _PASSAGE * around.passage - _RANK * sentence.rank - _flaw(sentence)
     return Scored(sentence, own, with_headings, around.passage, score, same=around.same, about=around.about)
 
 
 def _flaw(sentence: Sentence) -> float:
     """What makes a sentence hard to read, whatever it says."""
     if sentence.kind == "code":
-        return 0.0 if sentence.before is not None else _UNINTRODUCED
+        return 0.0 if sentence.before is not None or sentence.is_first else _UNINTRODUCED
     longer = width(sentence.text) / _LONG - 1
     asks = _ASKS if sentence.text.endswith(("?", "？", "؟")) else 0.0
     elsewhere = _ELSEWHERE if sentence.points_elsewhere else 0.0

@@ -174,3 +174,15 @@ def test_every_character_that_is_not_blank_stands_in_exactly_one_sentence(text: 
 def test_a_hostile_text_is_read_in_linear_time(piece: str) -> None:
     """Quadratic work on 100,000 characters would run into the limit of the suite."""
     assert sentence_spans(piece * (100_000 // len(piece))) is not None
+
+
+def test_a_further_paragraph_of_an_item_belongs_to_the_list_and_so_does_what_is_numbered_behind_it() -> None:
+    text = "1. Open it:\n\n   ```sh\n   open\n   ```\n\n   Whatever is wrong stands there.\n2. Close it.\n\nThis does not."
+
+    assert [(part.kind, text[part.start : part.start + 4]) for part in segments(text)] == [
+        ("item", "1. O"),
+        ("code", "```s"),
+        ("item", "What"),
+        ("item", "2. C"),
+        ("prose", "This"),
+    ]

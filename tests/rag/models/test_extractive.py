@@ -461,6 +461,95 @@ async def test_code_within_a_step_loses_the_steps_indentation() -> None:
     assert "```sh\ndocker pull it\n  --quiet\n```" in await answer("How do I fetch the image?", given)
 
 
+PROCEDURE = """## Set up Zulip in three steps
+
+1. **Make a bot.** Open the settings, choose *Bots*. It has a key.
+2. **Give it the key**, and let it check that:
+
+   ```sh
+   export KEY=your-key
+   ```
+
+   Whatever is wrong stands there.
+3. **Start it.**
+
+   ```sh
+   footnote zulip
+   ```
+
+   Then ask in a channel.
+
+What it costs is told elsewhere."""
+
+
+async def test_steps_are_told_with_their_paragraphs_and_code_and_one_mark_for_each_paragraph() -> None:
+    other = "## Settings for Zulip\n\nWhich Zulip is set up, and who is to set it, stands in a setting."
+    zulip, settings = excerpts(PROCEDURE, other)
+
+    text = await answer("How do I set up Zulip?", (settings._replace(n=1), zulip._replace(n=2)))
+
+    assert text.startswith(
+        "1. **Make a bot.** Open the settings, choose *Bots*. It has a key [2].\n"
+        "2. **Give it the key**, and let it check that: [2]\n\n"
+        "```sh\nexport KEY=your-key\n```\n\n"
+        "Whatever is wrong stands there [2].\n"
+        "3. **Start it.** [2]\n\n"
+        "```sh\nfootnote zulip\n```\n\n"
+        "Then ask in a channel [2]."
+    )
+    assert "elsewhere" not in text
+
+
+async def test_who_does_not_ask_how_is_told_the_step_alone() -> None:
+    text = await answer("Where do I choose bots?", excerpts(PROCEDURE))
+
+    assert "Open the settings" in text
+    assert "Start it" not in text
+
+
+async def test_an_answer_begins_where_the_section_does_that_asks_the_same_of_what_it_stands_for() -> None:
+    given = excerpts(
+        "## What a turn of the wheel costs\n\nIt costs a turn, and what that costs is told in minutes.",
+        "## What does Footnote cost?\n\nNothing: the licence is MIT. With the default nothing else costs anything either.",
+    )
+
+    assert (await answer("What does it cost?", given)).startswith("Nothing: the licence is MIT [2].")
+
+
+async def test_code_right_below_a_heading_is_introduced_by_it() -> None:
+    code = "```sh\nexport ADDRESS=http://localhost\n```"
+    given = excerpts(f"## Marejada, Brisa\n\n{code}\n\nServers differ. Some are slow.")
+
+    assert code in await answer("How do I connect to Marejada?", given)
+
+
+async def test_a_row_that_holds_all_that_was_asked_is_told_alone() -> None:
+    rows = "\n".join(f"| {name} is not offered | it was invited without | open the link |" for name in ("help", "ask", "find"))
+    table = (
+        f"| what you see | why | what to do |\n|---|---|---|\n{rows}\n| the application did not respond | it is off | start it |"
+    )
+
+    text = await answer("I get: the application did not respond", excerpts(table))
+
+    assert text.count("\n") == 2
+    assert "| the application did not respond | it is off | start it [1] |" in text
+
+
+@pytest.mark.parametrize("pointer", ["All of them are in [Settings](settings.md#here).", "[Settings](s.md) has all of them."])
+async def test_a_sentence_that_says_nothing_but_where_all_is_told_is_no_answer(pointer: str) -> None:
+    given = excerpts(f"## Settings for Zulip\n\n{pointer} The most useful one is `admins`, for Zulip.")
+
+    assert "has all" not in await answer("Which is the most useful of the settings for Zulip?", given)
+    assert "All of them" not in await answer("Which is the most useful of the settings for Zulip?", given)
+
+
+async def test_in_another_language_a_sentence_is_as_near_as_what_it_stands_under() -> None:
+    embedder = FakeEmbedder([("cuesta", "cost"), ("house",)])
+    given = excerpts("## The house\n\nA house is old.\n\n## What does it cost?\n\nNothing at all: the licence is MIT.")
+
+    assert await answer("¿Cuánto cuesta?", given, ExtractiveWriter(embedder)) == "Nothing at all: the licence is MIT [1]."
+
+
 async def test_a_unit_is_no_name() -> None:
     given = excerpts("## Lite\n\nFiles may have a size of one lamp.", "## Pro\n\nFiles may have a size of 25 MB in the end.")
 
