@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag.lexical import content_words
+from rag.lexical import says_words
 from rag.marks import marks, outside, wholes_of
-from rag.sentences import segments
+from rag.sentences import FULL_STOPS, segments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _BETWEEN = re.compile(r"[ \t]{0,8}[,，、;；]?[ \t]{0,8}")
 _LEAD_IN = re.compile(r"[:：]\W{0,4}$")
-_FULL_STOPS = " .!?…。！？"  # a sentence has the same words without, and whoever judges it asks for those
 _FEW_WORDS = 2  # content words: a claim of fewer says too little by itself
 _SHORT = 100  # characters: a longer sentence has more words than that
 _NEXT = 6  # sentences, items or rows that a lead-in may speak for
@@ -79,14 +78,21 @@ def groups(plain: str, found: Sequence[Standing]) -> list[Group]:
         clause = plain[max(previous, one.at - _LONGEST) : min(one.at, part.end)].strip() if one.at > part.start else ""
         start, end = _around(one.at, part)
         alone = plain[start:end].strip()
-        short = [text for text, least in ((clause, _FEW_WORDS), (alone, 1)) if text and _says(text, least)]
-        whole = _sentence(plain, parts, index, alone)
-        made.append(Group(one.at, start, end, one.numbers, tuple(dict.fromkeys((*short, whole))), part.block))
+        claims = dict.fromkeys((*_short(clause, alone), _sentence(plain, parts, index, alone)))
+        made.append(Group(one.at, start, end, one.numbers, tuple(claims), part.block))
     return made
 
 
+def _short(clause: str, alone: str) -> list[str]:
+    """Those of the two that say enough by themselves."""
+    words, sentence = clause.rstrip(FULL_STOPS), alone.rstrip(FULL_STOPS)
+    enough = says_words(words, _FEW_WORDS)
+    also = (enough and words == sentence) or says_words(sentence, 1)
+    return [*[clause] * enough, *[alone] * also]
+
+
 def _says(text: str, least: int) -> bool:
-    return len(content_words(text.rstrip(_FULL_STOPS))) >= least
+    return says_words(text.rstrip(FULL_STOPS), least)
 
 
 def _around(at: int, part: Segment) -> tuple[int, int]:
@@ -106,7 +112,7 @@ def sentences_of(plain: str) -> list[Group]:
         if part.kind not in ("prose", "title", "item"):
             continue
         text = plain[part.start : part.end]
-        if len(content_words(text)) >= _FEWEST_TO_ATTACH:
+        if says_words(text, _FEWEST_TO_ATTACH):
             made.append(
                 Group(
                     outside(_before_stop(plain, part), wholes),

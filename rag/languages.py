@@ -120,7 +120,7 @@ _SPEAKS: Final = {
     for word, shared in _SHARED.items()
 }
 _WORD: Final = re.compile(r"[^\W\d_]+'?")
-_PLAIN_WORD: Final = re.compile(r"[a-z]+'?")  # the same where all is ASCII and small, in a third of the time
+_PLAIN_WORD: Final = re.compile(r"[a-z]++'?")  # the same where all is ASCII and small, in a third of the time
 _ELIDED: Final = frozenset("cdjlmnst")
 _FAMILIES: Final = {
     "latin": frozenset(

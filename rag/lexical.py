@@ -32,7 +32,9 @@ __all__ = [
     "is_stop",
     "question_terms",
     "question_words",
+    "says_words",
     "script",
+    "spaced_words",
     "terms",
     "words",
 ]
@@ -52,7 +54,7 @@ _LETTERS: Final = rf"[^\W{DENSE}]+(?:[{MARKS}]+[^\W{DENSE}]*)*"
 _TOKEN: Final = re.compile(
     rf"[CcFf](?:\+\+|\#)(?![\w+\#])|{_LETTERS}(?:(?:[.\-]|(?<=\d),(?=\d)){_LETTERS})*|[{HAN_KANA}]+|[{HANGUL}]+|[{SPACELESS}]+"
 )
-_PLAIN_TOKEN: Final = re.compile(r"[CcFf](?:\+\+|\#)(?![\w+\#])|\w+(?:(?:[.\-]|(?<=\d),(?=\d))\w+)*")
+_PLAIN_TOKEN: Final = re.compile(r"[CcFf](?:\+\+|\#)(?![\w+\#])|\w++(?:(?:[.\-]|,(?<=\d,)(?=\d))\w++)*+")
 _ASCII_TOKEN: Final = re.compile(_PLAIN_TOKEN.pattern, re.ASCII)
 _NOT_PLAIN: Final = re.compile(f"[{DENSE}{MARKS}]")
 _ODD: Final = re.compile("[\u00ad\u200b-\u200f\u2010-\u2012\u2060\ufeff]")  # seen by nobody, or a hyphen
@@ -63,8 +65,10 @@ _THOUSANDS: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _CLUSTER: Final = re.compile(rf"[{SPACELESS}]")
 _SHORTEST_STEM = 3
 _TELL_LANGUAGE = 3  # words
+_BEGINNING = 60  # characters
 _MOST_KNOWN = 60_000  # tokens of a language
 _NONE: Final[frozenset[str]] = frozenset()
+_STOPS_ANYWHERE: Final = _NONE.union(*STOPWORDS.values())
 
 _stemming = Lock()  # a stemmer holds state while it works
 
@@ -122,6 +126,28 @@ def content_words(text: str, language: str = "") -> list[str]:
 @lru_cache(maxsize=256)  # one turn asks several times for those of its question and of each sentence of its answer
 def _content_words(text: str, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(map(_telling(language or detect(text)).__getitem__, _tokens(text)))))
+
+
+def says_words(text: str, least: int) -> bool:
+    """Whether it has so many content words. Most texts show it by their first ones, whatever language these are in."""
+    told: set[str] = set()
+    for token in _tokens(text if len(text) <= _BEGINNING else text[:_BEGINNING].rpartition(" ")[0]):
+        if IS_DENSE[token[0]]:
+            break
+        if token.casefold() not in _STOPS_ANYWHERE:
+            told.add(fold(token))
+            if len(told) >= least:
+                return True
+    return len(_content_words(text, "")) >= least
+
+
+@lru_cache(maxsize=64)  # asked for when a sentence is judged, and when its place is looked for
+def spaced_words(text: str) -> frozenset[str]:
+    """The distinct words of a text, its content words among them; none where words are not spaced: there it goes by language."""
+    tokens = set(_tokens(text))
+    if not text.isascii() and any(IS_DENSE[token[0]] for token in tokens):
+        return _NONE
+    return frozenset(_terms(tokens, ""))
 
 
 def is_stop(word: str, language: str) -> bool:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from rag.code_spans import pieces
 from rag.labels import place_of
-from rag.lexical import words
+from rag.lexical import spaced_words, words
 from rag.marks import is_wide, marks
+from rag.sentences import FULL_STOPS
 from rag.types import Source
 from rag.within import standing_at
 
@@ -76,7 +77,8 @@ def part_of(match: Match, said: str) -> Passage:
     if len(likely) == 1 or (not match.copies and len({_leads_to(part) for part in likely}) == 1):
         return likely[0]
     hit_first = sorted(likely, key=lambda part: part.id != match.passage.id)
-    return _holding_most(hit_first, [f" {word} " for word in set(words(said))])
+    told = spaced_words(said.strip().rstrip(FULL_STOPS)) or set(words(said))
+    return _holding_most(hit_first, [f" {word} " for word in told])
 
 
 def _leads_to(part: Passage) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ from rag import lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+FULL_STOPS = " .!?…。！？"  # without those at its end a sentence says the same
 Kind: TypeAlias = Literal["prose", "item", "heading", "term", "title", "row", "code"]
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")

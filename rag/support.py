@@ -15,11 +15,11 @@ from itertools import chain
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from rag.lexical import content_words, detect, distinct_terms, script, terms
-from rag.sentences import sentence_spans
+from rag.lexical import content_words, detect, distinct_terms, says_words, script, spaced_words, terms
+from rag.sentences import FULL_STOPS, sentence_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from rag.ports import Embedder
     from rag.types import Passage, Vector
@@ -33,7 +33,6 @@ _SCALED = re.compile(
     r"\d\s?[万亿萬億兆千百만억]|1[0-2]月|\d\s?(?:million|billion|thousand|millon|mil\b|milh|Mio|Mrd|тыс|млн|млрд)", re.IGNORECASE
 )
 _TELLING = 30  # characters that tell a language
-_STOPS = " .!?…。！？"
 _LONGEST_CLAIM = 2_000
 _QUOTED = 30  # characters: as many in a row do not stand in a passage by chance
 _JOINS = re.compile(r"[\w.,:'’\-]")  # what may belong to the word or number that it stands before
@@ -182,15 +181,24 @@ class Known:
 
 
 def lexical_share(claim: str, known: Known) -> float:
-    """0 for a claim without content."""
-    total = found = 0
+    """0 for a claim without content. Where each of its words stands there, the language that it is in does not matter."""
     said = known.words
+    if _all_stand(spaced_words(claim), said) and says_words(claim, 1):
+        return 1.0
+    total = found = 0
     for word in content_words(claim):
         weight = 2 if not word.isalpha() and _is_exact(word) else 1
         total += weight
         if f" {word} " in said or known.has_stem_of(word):
             found += weight
     return found / total if total else 0.0
+
+
+def _all_stand(words: Collection[str], said: str) -> bool:
+    for word in words:
+        if f" {word} " not in said:
+            return False
+    return bool(words)
 
 
 def numbers(text: str) -> list[str]:
@@ -214,7 +222,7 @@ def _spelled_parts(number: str) -> list[str]:
 
 def _said(claim: Claim) -> tuple[str, str]:
     """What a claim says, and by which passage: a sentence with its full stop says what it says without."""
-    return claim.text.rstrip(_STOPS), claim.passage.id
+    return claim.text.rstrip(FULL_STOPS), claim.passage.id
 
 
 def _by_words(claim: str, known: Known, floor: float) -> Verdict:
