@@ -10,7 +10,7 @@ from rag.side_by_side import side_by_side
 from rag.types import Match, Stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rag.ports import PassageIndex
     from rag.types import Passage
@@ -61,38 +61,62 @@ class _Document:
 
 
 async def expand(index: PassageIndex, matches: Sequence[Match], direction: Direction, size: int) -> list[Match]:
-    """Every match with the neighbours that fit into `size` characters altogether; the best first.
+    """Every match with the neighbours that fit into `size` characters altogether; the best first."""
+    expansion = Expansion(matches, direction, size)
+    await grow(index, expansion)
+    return expansion.matches()
+
+
+async def grow(index: PassageIndex, expansion: Expansion) -> None:
+    while wanted := expansion.wanted():
+        found = await side_by_side([index.neighbours(base, stretches) for base, stretches in wanted.items()])
+        expansion.take(chain.from_iterable(found))
+
+
+class Expansion:
+    """Takes neighbours until every match has those that fit.
 
     Runs of one document that touch are one match with the best score of its members, shown as the best of its hits.
     """
-    steps = _STEPS[direction]
-    grouped: dict[tuple[str, str], list[Match]] = {}
-    expanded = []
-    for match in matches:
-        if match.passage.expandable and steps:
-            grouped.setdefault((match.passage.base, match.passage.document), []).append(match)
-        else:
-            expanded.append(match)
-    documents = [_Document(hits, steps, size) for hits in grouped.values()]
-    growing = documents
-    while growing:
-        await _fetch(index, growing)
-        growing = [document for document in growing if document.grow()]
-    for document in documents:
-        expanded += [_joined(run, document.known) for run in _runs(document.grown)]
-    return sorted(expanded, key=attrgetter("score"), reverse=True)
 
+    def __init__(self, matches: Sequence[Match], direction: Direction, size: int) -> None:
+        steps = _STEPS[direction]
+        grouped: dict[tuple[str, str], list[Match]] = {}
+        self._alone: list[Match] = []
+        for match in matches:
+            if match.passage.expandable and steps:
+                grouped.setdefault((match.passage.base, match.passage.document), []).append(match)
+            else:
+                self._alone.append(match)
+        self._documents = [_Document(hits, steps, size) for hits in grouped.values()]
+        self._growing = self._documents
+        self._asked: list[_Document] = []
 
-async def _fetch(index: PassageIndex, documents: Sequence[_Document]) -> None:
-    """What they want to know, in one call to each base."""
-    wanted: dict[str, list[tuple[_Document, Stretch]]] = {}
-    for document in documents:
-        for stretch in document.stretches():
-            wanted.setdefault(document.base, []).append((document, stretch))
-    calls = [index.neighbours(base, [stretch for _, stretch in of]) for base, of in wanted.items()]
-    for of, found in zip(wanted.values(), await side_by_side(calls), strict=True):
-        for (document, _), passages in zip(of, found, strict=True):
+    def wanted(self) -> dict[str, list[Stretch]]:
+        """What is to be known next, by base; nothing where all have grown."""
+        found: dict[str, list[tuple[_Document, Stretch]]] = {}
+        while self._growing and not found:
+            for document in self._growing:
+                for stretch in document.stretches():
+                    found.setdefault(document.base, []).append((document, stretch))
+            if not found:
+                self._grow()
+        self._asked = [document for of in found.values() for document, _ in of]
+        return {base: [stretch for _, stretch in of] for base, of in found.items()}
+
+    def take(self, found: Iterable[Sequence[Passage]]) -> None:
+        """The passages of each stretch that was wanted, in order."""
+        for document, passages in zip(self._asked, found, strict=True):
             document.known |= {each.ordinal: each for each in passages}
+        self._grow()
+
+    def _grow(self) -> None:
+        self._growing = [document for document in self._growing if document.grow()]
+
+    def matches(self) -> list[Match]:
+        """The best first."""
+        expanded = self._alone + [_joined(run, document.known) for document in self._documents for run in _runs(document.grown)]
+        return sorted(expanded, key=attrgetter("score"), reverse=True)
 
 
 def joined_text(passages: Sequence[Passage]) -> str:

@@ -137,14 +137,22 @@ class IndexWriter(Protocol):
         ...
 
 
+class AtHand(Protocol):
+    """The passages of one base, where they lie: as a PassageIndex gives them, at once."""
+
+    def passages(self, ids: Sequence[str]) -> Sequence[Passage]: ...
+
+    def neighbours(self, stretches: Sequence[Stretch]) -> Sequence[Sequence[Passage]]: ...
+
+
 class Work(Protocol[T]):
-    """What is to be made of the candidates of a search, beside the passages: `read` gives those of some ids, as `passages` does.
+    """What is to be made of the candidates of a search, beside the passages.
 
     So that another process can do it, `order` names a function ("module:function") and what to give it, plain values, to have
     the same work there; what is done there comes back as plain values, `packed` and `unpacked`.
     """
 
-    def done(self, candidates: Sequence[Candidate], read: Callable[[Sequence[str]], Sequence[Passage]]) -> T: ...
+    def done(self, candidates: Sequence[Candidate], at_hand: AtHand) -> T: ...
 
     def order(self) -> tuple[str, Any]: ...
 

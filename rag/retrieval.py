@@ -6,33 +6,31 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from rag.choosing import Choice, Choosing, in_one_language, with_needed
 from rag.coverage import NAME, Word
 from rag.errors import IndexMissing, ModelError
-from rag.expansion import Direction, expand
+from rag.expansion import Direction, grow
 from rag.fusion import Searched, fuse
-from rag.languages import likeliest
 from rag.leading import Gathering, Leading
 from rag.lexical import is_foreign, question_words
 from rag.lexical import words as folded
 from rag.naming import names
 from rag.noting import matches_noted
 from rag.questions import only_points
-from rag.relevance import LEAST, blended, by_standing
-from rag.selection import within_budget
+from rag.relevance import LEAST, blended
 from rag.side_by_side import side_by_side
-from rag.translations import at_home, in_their_language
 from rag.types import Search
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from rag.choosing import Chosen, Copies
     from rag.fusion import Ranked
     from rag.leading import Led
     from rag.ports import Embedder, PassageIndex, Reranker
     from rag.tracing import Trace
     from rag.types import Lookup, Match, Passage, Vector
 
-NEAREST = 3  # how many are offered as "you may look at" when nothing is answered
 _ABROAD = 0.7  # of a base's threshold, for a question in a language that it does not hold: nothing but meaning finds it
 
 
@@ -112,32 +110,33 @@ class Retriever:
 
         Raises StoreError. A model that fails is done without, and noted in the trace.
         """
-        led = await self._search(lookup, bases, trace, languages)
-        at_best, copies = at_home(led.matches, led.folded)
-        theirs, translations = in_their_language(at_best, self._spoken(lookup, at_best, language))
-        matches = await self._reranked(lookup, theirs, trace)
-        if lookup.needed:
-            matches = [match for match in matches if not lookup.needed.isdisjoint(match.passage.terms.split())]
-        return await self._selected(matches, [*copies, *translations], led.foreign, trace)
+        choosing = self._choosing(lookup, language)
+        led = await self._search(lookup, bases, trace, languages, choosing)
+        if led.chosen:
+            with trace.step("select") as notes:
+                return _found(led.chosen, notes, judged=False)
+        ranked, copies = in_one_language(led.matches, led.folded, choosing)
+        reranked = with_needed(await self._reranked(lookup, ranked, trace), choosing)
+        return await self._selected(reranked, copies, choosing, led.foreign, trace)
 
-    @staticmethod
-    def _spoken(lookup: Lookup, matches: Sequence[Match], language: str) -> str:
-        """Where a question may as well be in several languages, that of what fits it best."""
-        best = matches[0].passage.language if matches and language else ""
-        return best if best != language and best in likeliest(lookup.question) else language
+    def _choosing(self, lookup: Lookup, language: str) -> Choosing:
+        of = self._settings
+        return Choosing(lookup.question, language, lookup.needed, {}, of.k, of.expansion, of.context_size, of.token_budget)
 
     async def languages(self, bases: Sequence[str]) -> list[str]:
         """Those of the passages, the most frequent ones of the first base first."""
         known = await side_by_side([self._index.languages(base) for base in dict.fromkeys(bases)])
         return list(dict.fromkeys(chain.from_iterable(known)))
 
-    async def _search(self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None) -> Led:
+    async def _search(
+        self, lookup: Lookup, bases: Sequence[str], trace: Trace, languages: Sequence[str] | None, choosing: Choosing
+    ) -> Led:
         with trace.step("search") as notes:
             asked = list(dict.fromkeys(bases))
             vector = await self._vector(lookup, notes)
             vectors = {base: vector for base in asked if vector is not None and await self._has_our_vectors(base, notes)}
             wanted = [await self._wanted(base, lookup, vectors.get(base), languages) for base in asked]
-            led = await self._led_beside(wanted[0]) if len(wanted) == 1 else None
+            led = await self._led_beside(wanted[0], choosing) if len(wanted) == 1 else None
             if led is None:
                 led = await self._led(wanted)
             notes |= {
@@ -178,9 +177,12 @@ class Retriever:
         search = Search(terms, vector, self._settings.candidates)
         return _Wanted(base, words, search, is_foreign(lookup.question, known), self._embedder is not None and vector is None)
 
-    async def _led_beside(self, one: _Wanted) -> Led | None:
-        settings = self._settings
-        work = Leading(one.base, one.words, one.foreign, settings.alpha, settings.coverage, self._needed, one.blind)
+    async def _led_beside(self, one: _Wanted, choosing: Choosing) -> Led | None:
+        """Without a reranker, what the writer gets is chosen there as well."""
+        settings, how = self._settings, None
+        if self._reranker is None:
+            how = choosing._replace(thresholds={one.base: settings.threshold_of(one.base, foreign=one.foreign)})
+        work = Leading(one.base, one.words, one.foreign, settings.alpha, settings.coverage, self._needed, one.blind, how)
         return await self._index.beside(one.base, one.search, work)
 
     async def _led(self, wanted: Sequence[_Wanted]) -> Led:
@@ -226,30 +228,24 @@ class Retriever:
             notes["left_over"] = scores.count(None)
         return [*head, *tail]
 
-    async def _selected(self, ranked: list[Match], folded: list[tuple[str, str]], foreign: Collection[str], trace: Trace) -> Found:
-        settings = self._settings
+    async def _selected(
+        self, ranked: list[Match], copies: Copies, choosing: Choosing, foreign: Collection[str], trace: Trace
+    ) -> Found:
         with trace.step("select") as notes:
             absolute = self._reranker is not None and self._reranker.absolute
             judged = absolute and any("rerank" in match.scores for match in ranked)
-            best = ranked[: settings.k] if judged else by_standing(ranked[: settings.k])
             thresholds = {
-                base: settings.threshold_of(base, foreign=not judged and base in foreign, unjudged=absolute and not judged)
-                for base in {match.passage.base for match in best}
+                base: self._settings.threshold_of(base, foreign=not judged and base in foreign, unjudged=absolute and not judged)
+                for base in {match.passage.base for match in ranked}
             }
-            relevant = [match for match in best if match.relevance >= thresholds[match.passage.base]]
-            expanded = await expand(self._index, relevant, settings.expansion, settings.context_size)
-            kept, dropped, was_cut = within_budget(expanded, settings.token_budget, {match.passage.id: match for match in relevant})
-            relevance = max((match.relevance for match in best), default=0.0)
-            notes |= {
-                "relevance": round(relevance, 4),
-                "kept": matches_noted(kept),
-                "copies": [{"id": copy, "of": original} for copy, original in folded],
-                "below_threshold": matches_noted([match for match in best if match not in relevant]),
-                "thresholds": thresholds,
-                "over_budget": dropped,
-                "cut": was_cut,
-            }
-        return Found(tuple(kept), tuple(best[:NEAREST]), relevance, tuple(ranked), judged)
+            choice = Choice(ranked, copies, choosing._replace(thresholds=thresholds), judged=judged)
+            await grow(self._index, choice.expansion)
+            return _found(choice.made(), notes, judged=judged)
+
+
+def _found(chosen: Chosen, notes: dict[str, object], *, judged: bool) -> Found:
+    notes |= chosen.notes
+    return Found(tuple(chosen.matches), tuple(chosen.nearest), chosen.relevance, tuple(chosen.ranked), judged)
 
 
 def _weighed(lookup: Lookup, languages: Sequence[str]) -> list[Word]:

@@ -90,8 +90,8 @@ class LocalIndex:
 
     async def neighbours(self, base: str, stretches: Sequence[Stretch]) -> list[list[Passage]]:
         if reader := self._current(base):
-            return guarded(base, partial(_between, reader, stretches))
-        return await self._read(base, lambda reader: _between(reader, stretches), [[] for _ in stretches])
+            return guarded(base, partial(reader.neighbours, stretches))
+        return await self._read(base, lambda reader: reader.neighbours(stretches), [[] for _ in stretches])
 
     async def signature(self, base: str) -> Signature | None:
         if reader := self._current(base):
@@ -141,7 +141,3 @@ class LocalIndex:
 
 def _done(jobs: Sequence[Job]) -> Outcomes:
     return [(job, outcome(job)) for job in jobs]
-
-
-def _between(reader: Reader, stretches: Sequence[Stretch]) -> list[list[Passage]]:
-    return [reader.generation.passages.between(stretch) for stretch in stretches]

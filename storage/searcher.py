@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rag.ports import Work
-    from rag.types import Candidate, Passage
+    from rag.types import Candidate, Passage, Stretch
 
 T = TypeVar("T")
 log = getLogger(__name__)
@@ -141,7 +141,7 @@ def worker() -> Callable[[bytes], bytes]:
 
 def _packed(shelf: Shelf, base: str, search: Search, name: str, given: object) -> Any:
     work: Work[object] = _function(name)(given)
-    return work.packed(shelf.read(lambda reader: worked(reader, base, search, work), None) or work.done([], _no_passages))
+    return work.packed(shelf.read(lambda reader: worked(reader, base, search, work), None) or work.done([], _Nothing()))
 
 
 @cache
@@ -152,8 +152,14 @@ def _function(name: str) -> Callable[[object], Any]:
     return found
 
 
-def _no_passages(_: Sequence[str]) -> list[Passage]:
-    return []
+class _Nothing:
+    """What is at hand where there is no index."""
+
+    def passages(self, _: Sequence[str]) -> list[Passage]:
+        return []
+
+    def neighbours(self, stretches: Sequence[Stretch]) -> list[list[Passage]]:
+        return [[] for _ in stretches]
 
 
 def _nobody() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rag.ports import Work
-    from rag.types import Passage, Search
+    from rag.types import Passage, Search, Stretch
 
 T = TypeVar("T")
 MENDING_SECONDS = 60.0
@@ -45,6 +45,9 @@ class Reader:
             with self.lock:
                 return self.rows.passages(ids, self.number)
         return found
+
+    def neighbours(self, stretches: Sequence[Stretch]) -> list[list[Passage]]:
+        return [self.generation.passages.between(stretch) for stretch in stretches]
 
     def close(self) -> None:
         with self.lock:
@@ -151,4 +154,4 @@ class Shelf:
 
 
 def worked(reader: Reader, base: str, search: Search, work: Work[T]) -> T:
-    return work.done(searched(base, reader.generation, search), reader.passages)
+    return work.done(searched(base, reader.generation, search), reader)

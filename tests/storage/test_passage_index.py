@@ -12,7 +12,7 @@ import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rag.ports import PassageIndex
+from rag.ports import AtHand, PassageIndex
 from rag.types import Candidate, Indexed, Passage, Search, Signature, Stretch
 from storage.local_index import LocalIndex
 from storage.weaviate_index import WeaviateIndex
@@ -214,14 +214,19 @@ async def test_many_searches_at_once_find_what_each_would_alone(index: PassageIn
     assert await asyncio.gather(*(index.search(BASE, search) for search in searches)) == alone
 
 
-Given: TypeAlias = tuple[list[Candidate], list[Passage]]
+Given: TypeAlias = tuple[list[Candidate], list[Passage], list[list[Passage]]]
+
+
+def around(each: Passage) -> Stretch:
+    return Stretch(each.document, each.ordinal - 1, each.ordinal + 1)
 
 
 class Told:
     """Work that tells what it was given. It cannot be done in another process, which is not worth it for one that asks."""
 
-    def done(self, candidates: Sequence[Candidate], read: Callable[[Sequence[str]], Sequence[Passage]]) -> Given:
-        return list(candidates), list(read([each.id for each in candidates]))
+    def done(self, candidates: Sequence[Candidate], at_hand: AtHand) -> Given:
+        found = list(at_hand.passages([each.id for each in candidates]))
+        return list(candidates), found, [list(each) for each in at_hand.neighbours(list(map(around, found)))]
 
     def order(self) -> tuple[str, Any]:
         raise NotImplementedError
@@ -240,7 +245,8 @@ async def test_work_beside_the_passages_gets_what_is_found_and_may_read_it(index
 
     told = await index.beside(BASE, search, Told())
 
-    assert told is None or told == (candidates, await index.passages(BASE, [each.id for each in candidates]))
+    found = await index.passages(BASE, [each.id for each in candidates])
+    assert told is None or told == (candidates, found, await index.neighbours(BASE, list(map(around, found))))
     assert candidates
 
 

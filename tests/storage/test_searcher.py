@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from rag.choosing import Choosing
 from rag.coverage import Word
 from rag.errors import IndexMismatch
 from rag.leading import Leading, Led
@@ -92,16 +93,23 @@ async def test_the_process_makes_of_what_is_found_what_would_be_made_of_it_here(
     await fill(folder, *(f"w{n % 7} w{n % 11} açaí" for n in range(60)), "w1 açaí 北京", "w1 açaí 北京")
     search = Search(("w1", "açaí", "北京"), direction(0))
     words = [Word(("w1",), 2), Word(("açaí", "acai"), 1, own=False), Word(("北京",), 1)]
-    sides = product((False, True), (2, 9), (False, True))
-    works = [Leading(BASE, words, foreign, 0.6, 0.4, needed, blind) for foreign, needed, blind in sides]
+    choosing = Choosing("w1?", "en", frozenset(["w1"]), {BASE: 0.1}, 8, "both", 60, 6000)
+    sides = product((False, True), (2, 9), (False, True), (None, choosing))
+    works = [Leading(BASE, words, foreign, 0.6, 0.4, needed, blind, how) for foreign, needed, blind, how in sides]
     async with LocalIndex(folder) as index:
         wanted = [await led(index, search, work) for work in works]
 
     found = await asyncio.gather(*(led(process, search, work) for work in works))
 
     assert found == wanted
-    assert any(match.copies for each in found if each for match in each.matches)
-    assert all(type(match) is Match and type(match.passage) is Passage for each in found if each for match in each.matches)
+    chosen = [each.chosen for each in found if each and each.chosen]
+    matches = [match for each in found if each for match in each.matches]
+    matches += [match for each in chosen for match in (*each.matches, *each.nearest, *each.ranked)]
+    assert len(chosen) == len(works) // 2
+    assert any(match.copies for match in matches)
+    assert any(match.parts for each in chosen for match in each.matches)
+    passages = [passage for match in matches for passage in (match.passage, *match.copies, *match.parts)]
+    assert {*map(type, matches), *map(type, passages)} == {Match, Passage}
 
 
 async def test_the_process_sees_a_publish_at_once(folder: Path, process: Searcher) -> None:
