@@ -67,6 +67,7 @@ class App(discord.Client):
         self.listener: Listener | None = None
         self._rooms: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._beside = Beside()
+        self._link: asyncio.Task[None] | None = None
         self.absence = Absence(self, catalog, self._hear)
         add_asking(self.tree, choosable, several=len(bases) > 1, direct=direct, longest=longest)
         add_administering(self.tree, bases)
@@ -75,9 +76,23 @@ class App(discord.Client):
         self.listener = listener
         self.tree.listener = listener
 
+    def stay_connected(self) -> asyncio.Task[None]:
+        """Until it is closed, or Discord says no."""
+        self._link = asyncio.create_task(_connect(self))
+        return self._link
+
     async def close(self) -> None:
+        """The connection ends first: it would be made anew while its session goes away."""
+        while self._link is not None and not self._link.done() and self._link is not asyncio.current_task():
+            self._link.cancel()  # which the library's wait_for may swallow, before Python 3.12
+            await asyncio.wait({self._link}, timeout=0.1)
         await self._beside.end()
         await super().close()
+
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """Nothing once it is closed: the library forgets its event loop first, and then cannot begin what it has made."""
+        if not self.is_closed():
+            super().dispatch(event, *args, **kwargs)
 
     async def setup_hook(self) -> None:
         self.add_dynamic_items(Verdict, GoOn)
@@ -157,7 +172,7 @@ class DiscordPlatform:
     async def listening(self, desk: Desk) -> AsyncIterator[None]:
         """Raises BadSetting where Discord says no."""
         self._app.listen(self._listener(desk))
-        task = asyncio.create_task(_connect(self._app))
+        task = self._app.stay_connected()
         await _ready(self._app, task)
         task.add_done_callback(_ended)
         catching_up = asyncio.create_task(self._app.absence.run())
@@ -168,6 +183,7 @@ class DiscordPlatform:
         finally:
             self._app.listen(None)
             catching_up.cancel()
+            await asyncio.wait({catching_up})
 
 
 def without_voice() -> None:

@@ -70,7 +70,8 @@ class Absence:
         later = LATER
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._ready.wait(), EVERY)
+                async with asyncio.timeout(EVERY):
+                    await self._ready.wait()
             try:
                 if self._ready.is_set():
                     self._ready.clear()

@@ -51,6 +51,9 @@ class Gateway:
         self.repeated = 0  # events that were sent again
         self.heartbeat_milliseconds = 41_250
         self.pause = 0.0  # seconds until a login is answered
+        self.reached = 0  # connections, answered or not
+        self.answering = asyncio.Event()
+        self.answering.set()
         self.heartbeats: list[float] = []  # when they came
 
     @property
@@ -58,6 +61,9 @@ class Gateway:
         return [session for session in self.sessions.values() if session.socket is not None and not session.socket.closed]
 
     async def connect(self, request: web.Request) -> web.WebSocketResponse:
+        self.reached += 1
+        self._discord.changed()
+        await self.answering.wait()
         socket = web.WebSocketResponse(heartbeat=None)
         await socket.prepare(request)
         await self._send(socket, json.dumps({"op": HELLO, "d": {"heartbeat_interval": self.heartbeat_milliseconds}}))
