@@ -27,6 +27,9 @@ _MARGIN = 60  # columns: where lines are shorter than that, nothing is known of 
 
 def parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, Part]]:
     """A paragraph cut at each line that names what is described below it."""
+    if text.find("\n", start, end - 1) < 0:  # one line, as most paragraphs of an answer are
+        yield start, end, "prose"
+        return
     lines = _lines(text, start, end)
     first = start
     for index, (begin, stop) in enumerate(lines[:-1]):
@@ -51,7 +54,7 @@ def is_term(above: str, below: str) -> bool:
 
 def breaks(text: str, start: int, end: int) -> list[int]:
     """Where a line ends on purpose: behind a colon, or long before the margin that the other lines reach."""
-    if "\n" not in text[start:end]:
+    if text.find("\n", start, end - 1) < 0:
         return []
     lines = _lines(text, start, end)
     widths = [width(text[begin:stop].strip()) for begin, stop in lines]

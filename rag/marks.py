@@ -6,10 +6,10 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag.code_spans import pieces
+from rag.code_spans import code_spans, pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from rag.types import Cited
 
@@ -21,6 +21,7 @@ _SOURCES = (
 _WORDS = rf"(?:{_SOURCES}|docs?|documents?|documentos?|dokumente?|документы?|cite|id|文档|文檔|段落)"
 _COLON = r"\s{0,2}[:：#.]?\s{0,2}#?"
 _TARGET = r"(?:\([^()\s]*+\))?"  # [[1]](http://…), [1](http://…)
+_LONGEST = 6  # digits of a number that could have been given
 _MARK = re.compile(
     rf"\\?\[(?P<double>\\?\[)?\s{{0,2}}(?:[#^]|{_WORDS}{_COLON})?(?P<square>{_NUMBERS})\s{{0,2}}\\?\](?(double)\\?\]){_TARGET}"
     rf"|[［〔]\s?(?:{_WORDS}{_COLON})?(?P<wide>{_NUMBERS})\s?[］〕]"
@@ -29,9 +30,9 @@ _MARK = re.compile(
     rf"|<sup>\s?\[?(?P<sup>{_NUMBERS})\]?\s?</sup>",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"[\\\[［〔【(（<]")  # what each form of a mark begins with
+_PLAIN_MARK = re.compile(rf"\[([0-9]{{1,{_LONGEST}}})\](?!\()")  # as most are
+OPENING = re.compile(r"[\\\[［〔【(（<]")  # what each form of a mark begins with
 _BOUNDS = re.compile(r"(\d+)\s{0,2}[–—~‑-]\s{0,2}(\d+)|(\d+)")
-_LONGEST = 6  # digits of a number that could have been given
 _WIDEST = 50  # numbers in one range
 
 
@@ -45,20 +46,29 @@ class Mark(NamedTuple):
 
 def marks(text: str) -> list[Mark]:
     """The marks of a text, in order. What looks like one within code is code."""
+    if not code_spans(text):
+        return _found(text, 0, len(text))
     found: list[Mark] = []
     for start, end, is_code in pieces(text):
         if not is_code:
-            found.extend(map(_mark, _found(text, start, end)))
+            found += _found(text, start, end)
     return found
 
 
-def _found(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """The same as `_MARK.finditer`: looking for one character first takes a fraction of the time."""
-    while (opening := _OPENING.search(text, start, end)) is not None:
-        match = _MARK.match(text, opening.start(), end)
-        if match is not None:
-            yield match
-        start = opening.end() if match is None else match.end()
+def _found(text: str, start: int, end: int) -> list[Mark]:
+    """The same as by `_MARK.finditer`: looking for one character first takes a fraction of the time."""
+    found: list[Mark] = []
+    while (opening := OPENING.search(text, start, end)) is not None:
+        at = opening.start()
+        if plain := _PLAIN_MARK.match(text, at, end):
+            start = plain.end()
+            found.append(Mark(at, start, (int(plain[1]),)))
+        elif match := _MARK.match(text, at, end):
+            start = match.end()
+            found.append(_mark(match))
+        else:
+            start = at + 1
+    return found
 
 
 def _mark(match: re.Match[str]) -> Mark:
@@ -96,6 +106,8 @@ def with_native_marks(text: str, cited: Sequence[Cited]) -> str:
 
     Of several marks alike in one sentence only the last is written.
     """
+    if not cited:
+        return text
     spans = sorted((c for c in cited if 0 <= c.start < c.end <= len(text) and c.excerpts), key=lambda c: c.end)
     wholes = wholes_of(text) if spans else []
     places = [(_insertion_point(text, span, wholes), span.excerpts) for span in spans]
@@ -117,7 +129,7 @@ def wholes_of(text: str) -> list[tuple[int, int]]:
             found.append((start, end))
         else:
             inner = [match.span() for match in _WHOLE.finditer(text, start, end)]
-            found.extend(sorted(inner + [match.span() for match in _found(text, start, end)]))
+            found.extend(sorted(inner + [(mark.start, mark.end) for mark in _found(text, start, end)]))
     return found
 
 

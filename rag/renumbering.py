@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rag.code_spans import pieces
+from rag.code_spans import code_spans, pieces
 from rag.labels import place_of
 from rag.lexical import spaced_words, words
 from rag.marks import is_wide, marks
@@ -114,6 +114,8 @@ def _places(passages: Sequence[Passage]) -> tuple[SourcePlace, ...]:
     for passage in passages:
         if not (passage.line and any(_seen_from(other, passage) for other in kept)):
             kept.append(passage)
+    if len(kept) == 1:
+        return (place_of(kept[0]),)
     first, *others = list(dict.fromkeys(map(place_of, kept)))[:_MOST_PLACES]
     title = passages[0].title or passages[0].document
     return (first, *[place if place.label else replace(place, label=title) for place in others])
@@ -144,7 +146,7 @@ def rewritten(plain: str, kept: Sequence[tuple[Group, Sequence[int]]], numbering
 
 
 def without_reserved(text: str) -> str:
-    return text.translate(_RESERVED)
+    return text.translate(_RESERVED) if OPEN in text or CLOSE in text else text
 
 
 def finished(text: str, sources: tuple[Source, ...] = ()) -> tuple[str, tuple[Source, ...]]:
@@ -157,8 +159,10 @@ def finished(text: str, sources: tuple[Source, ...] = ()) -> tuple[str, tuple[So
             text = text[: mark.start] + text[mark.end :]
         if marks(text):
             text = "".join(text[a:b] if is_code else text[a:b].translate(_BRACKETS) for a, b, is_code in pieces(text))
-    text = _LABEL.sub(r"\1\2", text)
-    text = "".join([_VERIFIED.sub("", text[a:b]) if is_code else text[a:b] for a, b, is_code in pieces(text)])
+    if "[" in text:
+        text = _LABEL.sub(r"\1\2", text)
+    if code_spans(text):
+        text = "".join([_VERIFIED.sub("", text[a:b]) if is_code else text[a:b] for a, b, is_code in pieces(text)])
     order: dict[int, int] = {}
     text = _VERIFIED.sub(lambda match: f"[{order.setdefault(int(match[1]), len(order) + 1)}]", text).strip()
     named = {source.n: source for source in sources}

@@ -47,6 +47,21 @@ def test_a_list_of_sources_goes_and_what_follows_it_stays(text: str, left: str) 
 
 
 @pytest.mark.parametrize(
+    ("entry", "left"),
+    [
+        ("(source 1) Employee Handbook", ""),
+        ("- [Source 2] Employee Handbook", ""),
+        ("  > 【1】 Employee Handbook", ""),
+        ("12. List of Sources" + 90 * "_", ""),
+        ("Employee Handbook is one of the sources", "\n\nEmployee Handbook is one of the sources"),
+    ],
+)
+def test_a_list_without_a_colon_goes_from_below_a_long_line(entry: str, left: str) -> None:
+    line = f"Whoever reads this line, which is a long one, finds no colon {10 * 'anywhere '}in it [1]."
+    assert without_own_sources(f"{line}\n\n{entry}", TITLES).text == line + left
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Sources: we use three data sources for X, all of them public.",
