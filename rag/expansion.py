@@ -10,7 +10,7 @@ from rag.side_by_side import side_by_side
 from rag.types import Match, Stretch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rag.ports import PassageIndex
     from rag.types import Passage
@@ -152,12 +152,14 @@ def _around(at: int, steps: Sequence[int], far: int) -> range:
 
 
 def _grow(hit: Match, known: dict[int, Passage | None], steps: Sequence[int], size: int) -> _Grown:
-    """Take neighbours in turn from each side until the document ends there, or the next one does not fit."""
+    """Take neighbours in turn from each side until the document ends there, or the next one does not fit: that of the hit's own
+    section before that of another, or a procedure is begun in the middle for a table that follows upon it.
+    """
     ends = {1: hit.passage.ordinal, -1: hit.passage.ordinal}
     room = size - len(hit.passage.text)
     growing, unknown = list(steps) if room > 0 else [], []
     while growing:
-        for step in tuple(growing):
+        for step in _own_section_first(hit.passage, growing, ends, known):
             at = ends[step] + step
             neighbour = known.get(at)
             if at >= 0 and at not in known:
@@ -168,6 +170,18 @@ def _grow(hit: Match, known: dict[int, Passage | None], steps: Sequence[int], si
             ends[step] = at
             room -= len(neighbour.text) + 1
     return _Grown(hit, ends[-1], ends[1], tuple(unknown), room)
+
+
+def _own_section_first(
+    hit: Passage, growing: Sequence[int], ends: Mapping[int, int], known: Mapping[int, Passage | None]
+) -> tuple[int, ...]:
+    steps = tuple(growing)
+    if len(steps) > 1 and hit.headings:
+        before, after = known.get(ends[-1] - 1), known.get(ends[1] + 1)
+        if before and after and hit.headings != after.headings:
+            begun = hit.headings == before.headings or hit.headings[-1] in before.within
+            return (-1, 1) if begun else steps
+    return steps
 
 
 def _merged(wanted: Sequence[range]) -> list[range]:

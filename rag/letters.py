@@ -14,6 +14,7 @@ HAN_KANA: Final = (
 HANGUL: Final = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3"
 SPACELESS: Final = "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u1049\u1050-\u109f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
 DENSE: Final = HAN_KANA + HANGUL + SPACELESS
+VOWELS: Final = frozenset("aeiouy")  # by themselves small words of several languages, which a few words do not tell
 # Vowel signs and points, which are no word characters to `re`, yet part of the word in Indic scripts, Arabic and Hebrew.
 MARKS: Final = (
     "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
@@ -66,3 +67,8 @@ class _Dense(dict[str, bool]):
 
 
 IS_DENSE: Final = _Dense()
+
+
+def is_spelled(word: str, text: str) -> bool:
+    """Whether it is an abbreviation, as IT and OR are within a text that is not all in capitals: no small word."""
+    return len(word) > 1 and word.isupper() and not text.isupper()

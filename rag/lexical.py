@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import Stemmer
 
 from rag.languages import detect, script, spoken_and_shared
-from rag.letters import DENSE, HAN_KANA, HANGUL, IS_DENSE, MARKS, SPACELESS, fold
+from rag.letters import DENSE, HAN_KANA, HANGUL, IS_DENSE, MARKS, SPACELESS, VOWELS, fold, is_spelled
 from rag.stopwords import STOP_PHRASES, STOPWORDS
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ __all__ = [
     "detect",
     "distinct_terms",
     "is_foreign",
-    "is_spelled",
     "is_stop",
     "question_terms",
     "question_words",
@@ -109,7 +108,8 @@ def _question_words(text: str, languages: tuple[str, ...]) -> tuple[tuple[str, .
 def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:
     spoken, shared = spoken_and_shared(text, languages)
     tokens = _tokens(text)
-    return _without_stops(tokens, spoken, text) or tokens, shared
+    kept = _without_stops(tokens, spoken, text)
+    return [token for token in kept if token not in VOWELS] or kept or tokens, shared
 
 
 def is_foreign(text: str, languages: Sequence[str]) -> bool:
@@ -275,11 +275,6 @@ def _stem(word: str, language: str) -> str:
 @lru_cache(maxsize=len(_STEMMERS))
 def _stemmer(name: str) -> Stemmer.Stemmer:
     return Stemmer.Stemmer(name, 0)  # without its own memory, which costs more than it saves here
-
-
-def is_spelled(word: str, text: str) -> bool:
-    """Whether it is an abbreviation, as IT and OR are within a text that is not all in capitals: no small word."""
-    return len(word) > 1 and word.isupper() and not text.isupper()
 
 
 def _without_stops(tokens: Iterable[str], language: str, text: str = "") -> list[str]:

@@ -19,6 +19,10 @@ _SIGNATURE = re.compile(
 _NAME = re.compile(r"[\w$@*/<-][\w.:$@*/<>=-]{0,60}")  # row_factory, --with-assertions
 _ENDED = re.compile(r"[.!?。！？…:：;；)）\]|\"”'’`*_]\Z")
 _COLON = re.compile(r"[:：]\Z")
+_JOINING = re.compile(  # words at the end of a line behind which a sentence goes on
+    r"(?<![\w-])(?:and|or|nor|but|of|to|in|on|at|by|for|from|with|than|as|the|an?|y|e|o|u|de|del|la|el|los|las|en|con|por|para|que|"
+    r"do|da|dos|das|em|no|na|com|os?|as?|und|oder|von|mit|für|der|die|das|dem|den|et|ou|du|des|les?|avec|pour)\Z"
+)
 _FIELD = re.compile(r"[^\W\d_][^\n:：;；,.]{0,30}[:：]")
 _CLEARLY = 0.6  # a line that much shorter than the longest one was not broken by the margin
 _SEEN = 80  # characters before a line that are looked at
@@ -64,6 +68,7 @@ def breaks(text: str, start: int, end: int) -> list[int]:
         next_one = text[following : following + 1]
         ended = _COLON.search(text[begin:stop].rstrip()[-1:]) is not None
         short = margin >= _MARGIN and wide < _CLEARLY * margin and not next_one.islower()
+        short = short and _JOINING.search(text[max(begin, stop - _SEEN) : stop].rstrip()) is None
         if ended or _is_record(text, begin, following) or (short and text[begin:stop].rstrip()[-1:] not in (",", "，", "、")):
             found.append(stop)
     return found

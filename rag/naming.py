@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rag.languages import detect, script
-from rag.lexical import content_words, is_spelled, is_stop, words
+from rag.letters import is_spelled
+from rag.lexical import content_words, is_stop, words
 from rag.stopwords import STOP_PHRASES, STOPWORDS
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ _STEPPED = 2  # times as much room have steps for who asks how
 
 def completed(chosen: Sequence[Sentence], read: Mapping[int, Sequence[Sentence]], characters: int, *, how: bool) -> list[Sentence]:
     """With all steps of a numbered list of which several were chosen, or the best to who asks `how`, and all rows of a table of
-    which several were, or which stands right below a sentence, where these fit.
+    which several were, or which stands right below the best sentence's paragraph or one that leads to it, where these fit.
 
     `read` holds the sentences of each excerpt in order; steps have more room where they were asked for.
     """
@@ -42,7 +42,8 @@ def _whole(sentence: Sentence, read: Sequence[Sentence], chosen: Sequence[Senten
         steps = next((steps for steps in numbered(read) if sentence in steps), [])
         return steps if (how and sentence is chosen[0]) or len({one.block for one in steps if one in chosen}) > 1 else []
     following = next((one for one in read if one.index > sentence.index), None)
-    below = following is not None and following.kind == "row" and sentence.kind == "prose"
+    leads = (sentence.n, sentence.block) == (chosen[0].n, chosen[0].block) or sentence.is_open
+    below = following is not None and following.kind == "row" and sentence.kind == "prose" and leads
     head = following if below else sentence
     if head is None or head.kind != "row":
         return []

@@ -29,12 +29,14 @@ _LEAD_IN = re.compile(
 _COMPLETE = re.compile(r"[.!?。！？…।؟](?:[\"'”’»)）\]」』】*_`]|\s)*$")
 _DIRECTIVE = re.compile(r"\.\. [\w:-]+::|:[\w-]+: ")  # of reStructuredText that is read as it stands
 _ROLE = re.compile(r":(?:[a-z]{1,20}:){1,2}`[~!]?([^`<\n]{1,100})(?:<[^>`\n]{0,100}>)?`")
+_LINKED = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://[^\s>]+>?")
 _SEE = re.compile(
     r"\W*(?:(?:for (?:more|details)[^,]{0,30}, )?(?:see|read|siehe|véase|vea|veja|voir|vedi|zie|см\.?)(?=[\s:])|"
     r"另?请?参[见阅看]|另见|詳細は|詳しくは)",
     re.IGNORECASE,
 )
+_POINTER_BEHIND = re.compile(r"[;:,]\s+(?:see|siehe|véase|vea|veja|voir|vedi|zie)\s+\[[^\]\n]*\]\([^)\n]*\)(?=\W*$)", re.IGNORECASE)
 _FEW = 2  # words beside a link
 _POINTER = 90  # columns of a sentence that says nothing but where to look
 _WORD = re.compile(r"\w+")
@@ -91,6 +93,16 @@ class Sentence:
     @property
     def is_complete(self) -> bool:
         return self.kind != "prose" or _COMPLETE.search(self.text[-8:]) is not None
+
+
+def _said(text: str) -> str:
+    """Without the addresses of links, and without what only points elsewhere at the end: "…; see [how to delete it](asking.md)"."""
+    return without_links(_POINTER_BEHIND.sub("", text)) if "](" in text else text
+
+
+def without_links(text: str) -> str:
+    """As it is shown: with the words of its links, whose addresses are left out."""
+    return _LINKED.sub(r"\1", text) if "](" in text else text
 
 
 def sentences_of(excerpt: Excerpt, rank: int) -> list[Sentence]:
@@ -165,7 +177,7 @@ class _Reader:
             part.kind,
             text,
             self._language,
-            self._terms(f"{term}\n{text}"),
+            self._terms(f"{term}\n{_said(text)}"),
             self._under,
             self._title_terms,
             before,

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 from rag.lexical import words
 from rag.models.comparing import best_of_each, sides
 from rag.models.enumerating import completed
-from rag.models.extracting import sentences_of
-from rag.models.neighbouring import continuation, is_near_copy, needs_the_one_before, shares_a_word
+from rag.models.extracting import sentences_of, without_links
+from rag.models.neighbouring import continuation, dangles, is_near_copy, needs_the_one_before, shares_a_word
 from rag.models.quoting import quoted
 from rag.models.speaking import Spoken
 from rag.models.weighing import Scored, by_words, steps_first, wants_steps
+from rag.questions import goes_on
 from rag.types import Usage
 
 if TYPE_CHECKING:
@@ -176,16 +177,24 @@ def _speaking(prompt: Prompt, scored: list[Scored]) -> list[Scored]:
 
 
 def _own(prompt: Prompt) -> str:
-    """Of a follow-up that points back, its words and what they stand for; "" for any other question."""
+    """Of a follow-up that points back, its words and what they stand for, or the question into which it puts another name; ""
+    for any other question.
+    """
     asked = [text for text, weight in prompt.weights if weight == prompt.weights[0][1]]
-    return " ".join(asked) if 1 < len(asked) < len(prompt.weights) else ""
+    told = len(asked) > 1 and (len(asked) < len(prompt.weights) or goes_on(asked[0]))
+    return " ".join(asked) if told else ""
 
 
 def _adds(further: Scored, first: Scored) -> bool:
     """Whether it is worth a place beside the first. Under another heading it must speak of what the first one's names; of another
     passage, or as a row beside a row, it must be nearly as good.
     """
-    if further.sentence.points_elsewhere or first.same > further.same or (first.about and not further.speaks_of(first.about)):
+    if (
+        further.sentence.points_elsewhere
+        or dangles(further.sentence)
+        or first.same > further.same
+        or (first.about and not further.speaks_of(first.about))
+    ):
         return False
     if further.sentence.n == first.sentence.n and not further.sentence.kind == first.sentence.kind == "row":
         return True
@@ -195,7 +204,7 @@ def _adds(further: Scored, first: Scored) -> bool:
 def _not_said(scored: list[Scored], history: Sequence[Turn]) -> list[Scored]:
     """Without the sentences that stand in it, whatever marks it bears."""
     said = f" {' '.join(word for turn in history for word in words(turn.text))} "
-    return [one for one in scored if f" {' '.join(words(one.sentence.text))} " not in said] if history else scored
+    return [one for one in scored if f" {' '.join(words(without_links(one.sentence.text)))} " not in said] if history else scored
 
 
 def _by_excerpt(ranked: Sequence[Scored]) -> dict[int, list[Sentence]]:

@@ -52,6 +52,11 @@ def needs_the_one_before(sentence: Sentence) -> bool:
     return sentence.kind in ("item", "code", "row") or _POINTS_BACK.match(sentence.text) is not None
 
 
+def dangles(sentence: Sentence) -> bool:
+    """Whether it points back to another paragraph, a table, or what was cut off. Below a heading it means what that says."""
+    return sentence.kind == "prose" and sentence.before is None and not sentence.is_first and needs_the_one_before(sentence)
+
+
 def shares_a_word(sentence: Sentence, other: Sentence) -> bool:
     """One that says something."""
     return any(not is_stop(term, sentence.language) for term in sentence.terms & other.terms)

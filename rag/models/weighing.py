@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag.lexical import is_stop, question_terms, terms, words
-from rag.models.neighbouring import number_of
+from rag.models.neighbouring import dangles, number_of
 from rag.questions import HOW_TOLD, asks_how, comparing, goes_on
 from rag.text import width
 
@@ -25,7 +25,7 @@ _UNDER_HEADING = 0.6  # what a term is worth that stands in the heading above th
 _UNDER_TITLE = 0.3
 _THE_SAME = 0.9  # of the question in a heading: what stands below answers it, in whatever words
 _SAME = 0.15  # more than a rank: a mention in the passage before is no answer beside it
-_OTHERS = 0.5  # as many words more than the question may a heading have that asks the same, and always one: what "it" stands for
+_OTHERS = 1.0  # as many words more than the question may a heading have that asks the same, and always one: what "it" stands for
 _STEPS = 0.25  # what the steps under such a heading are worth to who asks how
 _ADDED = 0.6  # of what a follow-up says itself: what all the words together are worth that the conversation adds to it
 _RANK = 0.1  # what each rank of the passage costs
@@ -34,6 +34,8 @@ _FRAGMENT = 0.15  # what a line without an end costs that is no sentence: a capt
 _ENDLESS = 0.15  # and what each further such length costs of a sentence that is too long
 _ASKS = 0.2  # a question is no answer
 _ELSEWHERE = 0.4  # nor is the advice to read on elsewhere
+_ASIDE = 0.15  # what all stands in brackets is said by the way
+_DANGLES = 0.1  # nor does one begin well with what points back to another paragraph
 _UNINTRODUCED = 0.3  # code with no word before it
 _LONG = 400  # columns of a sentence that is still read with ease
 
@@ -142,10 +144,14 @@ def wants_steps(prompt: Prompt) -> bool:
     return asks_how(asked[0]) or (goes_on(asked[0]) and any(map(asks_how, asked)))
 
 
-def steps_first(scored: list[Scored]) -> list[Scored]:
-    """Of the sections whose headings ask the same, one that tells it step by step."""
-    steps = {_section(one.sentence) for one in scored if one.same and number_of(one.sentence) is not None}
-    return [one._replace(score=one.score + _STEPS) if _section(one.sentence) in steps else one for one in scored]
+def steps_first(scored: Sequence[Scored]) -> list[Scored]:
+    """Of what stands under headings that ask the same, the steps, and what leads to them."""
+    stepped = {_section(one.sentence) for one in scored if one.same and number_of(one.sentence) is not None}
+    return [one._replace(score=one.score + _STEPS) if _is_step(one.sentence, stepped) else one for one in scored]
+
+
+def _is_step(sentence: Sentence, stepped: AbstractSet[tuple[int, str]]) -> bool:
+    return _section(sentence) in stepped and (sentence.kind in ("item", "code") or sentence.is_open)
 
 
 def _section(sentence: Sentence) -> tuple[int, str]:
@@ -184,7 +190,8 @@ def _flaw(sentence: Sentence) -> float:
         return 0.0 if sentence.before is not None or sentence.is_first else _UNINTRODUCED
     longer = width(sentence.text) / _LONG - 1
     asks = _ASKS if sentence.text.endswith(("?", "？", "؟")) else 0.0
-    elsewhere = _ELSEWHERE if sentence.points_elsewhere else 0.0
+    elsewhere = _ELSEWHERE if sentence.points_elsewhere else _DANGLES if dangles(sentence) else 0.0
+    elsewhere += _ASIDE if sentence.text.startswith("(") and sentence.text.endswith(")") else 0.0
     return (
         asks + elsewhere + (0.0 if sentence.is_complete or sentence.is_open else _FRAGMENT) + _ENDLESS * min(2.0, max(0.0, longer))
     )

@@ -60,6 +60,22 @@ async def test_short_passages_are_looked_up_as_far_as_they_fit() -> None:
     assert len(await grown(document("d", [10] * 90), 40, "both", 600)) == 54
 
 
+async def test_of_both_neighbours_that_of_the_hits_own_section_comes_first() -> None:
+    plain = document("d", [100, 100, 100, 100])
+    passages = [plain[0], *(each._replace(headings=("Steps",)) for each in plain[1:3]), plain[3]._replace(headings=("Limits",))]
+
+    assert await grown(passages, 2, "both", 250) == ["1", "2"]
+    assert await grown(plain, 2, "both", 250) == ["2", "3"]
+
+
+async def test_a_section_that_begins_within_the_passage_before_is_the_hits_own_too() -> None:
+    plain = document("d", [100, 100, 100])
+    before = plain[0]._replace(headings=("Costs",), within='[[0,0,"","Costs"],[50,0,"","Steps"]]')
+    passages = [before, plain[1]._replace(headings=("Steps",)), plain[2]._replace(headings=("Limits",))]
+
+    assert await grown(passages, 1, "both", 250) == ["0", "1"]
+
+
 async def test_a_document_may_opt_out() -> None:
     passages = document("d", [100] * 3, expandable=False)
     index = index_of(*passages)

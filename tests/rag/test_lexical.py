@@ -183,6 +183,16 @@ def test_the_language_of_a_passage_is_told(language: str, text: str) -> None:
     assert detect(text) == language
 
 
+def test_a_vowel_by_itself_is_a_small_word_of_some_language_unless_it_names_something() -> None:
+    assert question_terms("e no Slack?", ["en"])[0] == "slack"
+    assert "e" in question_terms("the gate of terminal E", ["en"])
+    assert question_terms("e", ["en"]) == ["e"]
+
+
+def test_what_a_price_is_asked_for_with_tells_two_languages_apart() -> None:
+    assert (detect("Quanto custa?"), detect("Quanto costa?")) == ("pt", "it")
+
+
 def test_a_language_is_chosen_among_those_asked_about() -> None:
     assert detect("Hvordan installeres pakken?", ["no", "en"]) == "no"
     assert detect("Как установить пакет?", ["en", "de"]) == ""

@@ -186,3 +186,13 @@ def test_a_further_paragraph_of_an_item_belongs_to_the_list_and_so_does_what_is_
         ("item", "2. C"),
         ("prose", "This"),
     ]
+
+
+def test_a_short_line_that_ends_with_a_joining_word_goes_on_in_the_next_one() -> None:
+    long = (
+        "Most often the bot is not in the channel, or no process is running that could have taken the question. What else it may be"
+    )
+    text = f"{long}\nstands in the tables for Slack and\n[Discord](discord.md)."
+
+    assert [text[start:end].rpartition("\n")[2] for start, end in sentence_spans(text)][-1] == "[Discord](discord.md)."
+    assert len(sentence_spans(text)) == 2

@@ -42,6 +42,15 @@ def test_a_manifest_file_is_up_to_date(variant: Variant) -> None:
     assert written == as_text(variant), "Run: .venv/bin/python -m bots.slack.manifest docs"
 
 
+def test_the_documentation_names_the_scopes_that_are_asked_for() -> None:
+    section = (ROOT / "docs" / "slack.md").read_text(encoding="utf-8").partition("## Which scopes")[2].partition("\n## ")[0]
+
+    assert set(re.findall(r"`([a-z_]+:[a-z]+|commands)`", section)) == {
+        *manifest("socket")["oauth_config"]["scopes"]["bot"],
+        "connections:write",
+    }
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_event_comes_with_the_scope_it_needs(variant: Variant) -> None:
     scopes = manifest(variant)["oauth_config"]["scopes"]["bot"]

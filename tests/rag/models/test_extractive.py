@@ -543,11 +543,73 @@ async def test_a_sentence_that_says_nothing_but_where_all_is_told_is_no_answer(p
     assert "All of them" not in await answer("Which is the most useful of the settings for Zulip?", given)
 
 
+async def test_an_answer_does_not_begin_with_what_points_back_to_a_table() -> None:
+    table = "| key | used |\n|---|---|\n| `ONE` | Brisa |"
+    given = excerpts(f"## Keys\n\n{table}\n\nWith both, Marejada is used.\n\nTo use Marejada, set its key.")
+
+    assert await answer("How do I use Marejada?", given) == "To use Marejada, set its key [1]."
+
+
+async def test_only_the_best_sentence_and_one_that_leads_to_it_bring_the_table_below() -> None:
+    given = excerpts(
+        "Exit status 2 is wrong use, 1 is anything else.",
+        "Exit status 1 and 2 are for any error.\n\n| error | when |\n|---|---|\n| BadSetting | a setting |",
+    )
+
+    assert "BadSetting" not in await answer("What is exit status 2?", given)
+    assert "BadSetting" in await answer("Which exit status is for any error?", given)
+
+
+async def test_the_table_below_the_best_paragraph_is_told_whatever_its_last_sentence_says() -> None:
+    table = "| command | what it does |\n|---|---|\n| `/reindex` | indexes |\n| `/cancel` | stops |\n| `/status` | tells |"
+    given = excerpts(f"## Commands for admins\n\nAdmins can give these commands. Only who gave one sees it.\n\n{table}")
+
+    assert "| `/status` | tells [1] |" in await answer("Which commands are there?", given)
+
+
 async def test_in_another_language_a_sentence_is_as_near_as_what_it_stands_under() -> None:
     embedder = FakeEmbedder([("cuesta", "cost"), ("house",)])
     given = excerpts("## The house\n\nA house is old.\n\n## What does it cost?\n\nNothing at all: the licence is MIT.")
 
     assert await answer("¿Cuánto cuesta?", given, ExtractiveWriter(embedder)) == "Nothing at all: the licence is MIT [1]."
+
+
+async def test_where_more_is_told_is_not_what_a_sentence_says() -> None:
+    given = excerpts(
+        "Nothing is removed; see [how private answers are asked for](private-answers.md#asked).\n\nA private answer is seen by one."
+    )
+
+    assert await answer("How are private answers asked for?", given) == "A private answer is seen by one [1]."
+
+
+async def test_what_all_stands_in_brackets_is_said_after_the_rest() -> None:
+    given = excerpts("(Prompts are read by a model alone.) Prompts stand in a folder of yours.")
+
+    writer = ExtractiveWriter(settings=ExtractiveSettings(sentences=1))
+    assert (
+        await answer("Where do prompts stand, and what are they read by?", given, writer)
+        == "Prompts stand in a folder of yours [1]."
+    )
+
+
+async def test_what_was_said_with_a_link_is_not_said_again() -> None:
+    given = excerpts("The model is down: see [what then](models.md#down). The model rests after that for half a minute.")
+    said = Turn("assistant", "The model is down: see what then [1].")
+    prompt = Prompt("", "", "the model?", given, history=(said,))
+
+    pieces = [piece async for piece in ExtractiveWriter().write(prompt)]
+
+    assert "".join(piece for piece in pieces if isinstance(piece, str)) == "The model rests after that for half a minute [1]."
+
+
+async def test_a_name_put_into_a_question_in_another_language_is_looked_for_with_the_rest_of_it() -> None:
+    embedder = FakeEmbedder([("configuro", "Set up"), ("house",)])
+    given = excerpts(f"{PROCEDURE}\n\n## The house of Zulip\n\nZulip has a house.")
+
+    text = await follow_up(given, ("¿y en Zulip?", 3), ("¿Cómo configuro?", 3), embedder=embedder)
+
+    assert text.startswith("1. **Make a bot.**")
+    assert "3. **Start it.**" in text
 
 
 async def test_a_unit_is_no_name() -> None:
