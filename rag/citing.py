@@ -100,10 +100,15 @@ async def _verified(plain: str, found: Sequence[Group], given: Sequence[Match], 
         Judged(0, "", _shown(plain, g), reason=f"[{n}] was not given") for g in found for n in g.numbers if not 1 <= n <= len(given)
     ]
     for at, n in asked:
-        verdict = max((next(verdicts) for _ in found[at].claims), key=_strength)
+        verdict = _strongest([next(verdicts) for _ in found[at].claims])
         judged = _judged(n, given, _shown(plain, found[at]), verdict)
         (kept[at][1] if verdict.supported else dropped).append(judged)
     return kept, dropped
+
+
+def _strongest(verdicts: Sequence[Verdict]) -> Verdict:
+    first, *others = verdicts
+    return first if others.count(first) == len(others) else max(verdicts, key=_strength)  # as of a sentence and its clause
 
 
 def _strength(verdict: Verdict) -> tuple[bool, float]:

@@ -160,11 +160,12 @@ def stands_alone(question: str, history: Sequence[Turn]) -> bool:
     """
     if points_back(question):
         return False
-    own = [word for word in _distinct(telling_words(question)) if not POINTERS.issuperset(words(word))]
+    folded = {word: words(word) for word in _distinct(telling_words(question))}
+    own = [word for word, forms in folded.items() if not POINTERS.issuperset(forms)]
     if _changes_language(question, history):
         return len(content_words(question, detect(question))) >= _FEWEST
-    said = [_words_of(turn.text[:_ANSWER_READ]) for turn in history if not turn.abstained]
-    new = [word for word in own if all(each.isdisjoint(words(word)) for each in said)]
+    said = frozenset().union(*[_words_of(turn.text[:_ANSWER_READ]) for turn in history if not turn.abstained])
+    new = [word for word in own if said.isdisjoint(folded[word])]
     if own and asks_in_words(question) and (len(new) == len(own) or _is_of_its_own(question, own, new)):
         return True
     if len(own) >= _FEWEST and not set(new).isdisjoint(names(question)):
@@ -206,8 +207,11 @@ def _told(text: str, language: str, other: str) -> int:
 
 def salient(text: str) -> list[str]:
     """The words of a text that say most about its subject, best first: the long ones, which are rare in any language."""
-    letters = len if text.isascii() else _letters
-    return sorted(_distinct(telling_words(text)), key=lambda word: -min(letters(word), _LONGEST_TOLD))
+    found = list(_distinct(telling_words(text)))
+    if not text.isascii():
+        return sorted(found, key=lambda word: -min(_letters(word), _LONGEST_TOLD))
+    long = [word for word in found if len(word) >= _LONGEST_TOLD]
+    return long + sorted([word for word in found if len(word) < _LONGEST_TOLD], key=len, reverse=True)
 
 
 def _new(found: Iterable[str], known: set[str], most: int) -> list[str]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SIGNATURE",
+    "between_blanks",
     "content_words",
     "detect",
     "distinct_terms",
@@ -33,7 +34,6 @@ __all__ = [
     "question_words",
     "says_words",
     "script",
-    "spaced_words",
     "terms",
     "words",
 ]
@@ -142,12 +142,12 @@ def says_words(text: str, least: int) -> bool:
 
 
 @lru_cache(maxsize=64)  # asked for when a sentence is judged, and when its place is looked for
-def spaced_words(text: str) -> frozenset[str]:
-    """The distinct words of a text, its content words among them; none where words are not spaced: there it goes by language."""
+def between_blanks(text: str) -> tuple[str, ...]:
+    """The distinct words of a text, each as " word "; none where words are not spaced: what is one goes by the language."""
     tokens = set(_tokens(text))
     if not text.isascii() and any(IS_DENSE[token[0]] for token in tokens):
-        return _NONE
-    return frozenset(_terms(tokens, ""))
+        return ()
+    return tuple([f" {word} " for word in set(_terms(tokens, ""))])
 
 
 def is_stop(word: str, language: str) -> bool:

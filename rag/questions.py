@@ -171,14 +171,19 @@ _THERE_IS: Final = re.compile(
 
 def points_back(text: str) -> bool:
     """Whether it names something by what was said before, or leaves it out."""
-    return bool(_BACK_UNSPACED.search(text) or _ELLIPTIC.match(text)) or not _BACK.isdisjoint(_small_words(text))
+    return _holds(_BACK_UNSPACED, text) or _ELLIPTIC.match(text) is not None or not _BACK.isdisjoint(_small_words(text))
+
+
+def _holds(unspaced: re.Pattern[str], text: str) -> bool:
+    """What is written without spaces is not written in ASCII, as most questions are."""
+    return not text.isascii() and unspaced.search(text) is not None
 
 
 def names_back(text: str) -> bool:
     """Whether a word of it stands for something named before: "its", "there", 它."""
     if "there" in text.lower():
         text = _THERE_IS.sub(" ", text)
-    return bool(_NAMES_BACK_UNSPACED.search(text)) or not _BACK.isdisjoint(_small_words(text))
+    return _holds(_NAMES_BACK_UNSPACED, text) or not _BACK.isdisjoint(_small_words(text))
 
 
 def _small_words(text: str) -> list[str]:
@@ -194,12 +199,12 @@ def asks_how(text: str) -> bool:
 def goes_on(text: str) -> bool:
     """Whether it only puts something new into the question before: "and in Discord?", "那 Discord 呢？"."""
     opening = _ELLIPTIC.match(text)
-    return bool(_GOES_ON_UNSPACED.search(text)) or (opening is not None and not asks_in_words(text[opening.end() :]))
+    return _holds(_GOES_ON_UNSPACED, text) or (opening is not None and not asks_in_words(text[opening.end() :]))
 
 
 def unspaced_core(text: str) -> str:
     """What a follow-up of Chinese or Japanese puts into the question before: 山河公司 of 那山河公司呢？; "" of any other text."""
-    found = _CORE_UNSPACED.match(text)
+    found = None if text.isascii() else _CORE_UNSPACED.match(text)
     return found[1] if found and not names_back(found[1]) else ""
 
 
@@ -208,7 +213,7 @@ def only_asks_for_more(text: str) -> bool:
     if not only_goes_back(text):
         return False
     said = set(words(text))
-    return not (_ONE_THING_UNSPACED.search(text) or said & _ONE_THING) or not said.isdisjoint(_MORE)
+    return not (_holds(_ONE_THING_UNSPACED, text) or said & _ONE_THING) or not said.isdisjoint(_MORE)
 
 
 def only_goes_back(text: str) -> bool:
@@ -230,7 +235,7 @@ def asks_in_words(text: str) -> bool:
     """By a word that asks, not by a mark alone."""
     first = words(text[:200])[:_EARLY]
     spaced = bool(first and (first[0] in _OPENING or any(word in _ASKING for word in first)))
-    return spaced or _ASKING_UNSPACED.search(text) is not None
+    return spaced or _holds(_ASKING_UNSPACED, text)
 
 
 def is_put_as_question(text: str) -> bool:
@@ -239,7 +244,7 @@ def is_put_as_question(text: str) -> bool:
         return len(words(_QUESTION_MARKS.split(text)[-1])) <= _AFTER
     first, second = [*words(text[:200]), "", ""][:2]
     asks = first in _OPENING or first in _ASKING or (len(first) <= _PREPOSITION and second in _ASKING)
-    return asks or _ASKING_UNSPACED.search(text) is not None
+    return asks or _holds(_ASKING_UNSPACED, text)
 
 
 def opens_like_an_answer(text: str) -> bool:

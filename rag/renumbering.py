@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rag.code_spans import code_spans, pieces
 from rag.labels import place_of
-from rag.lexical import spaced_words, words
+from rag.lexical import between_blanks, words
 from rag.marks import is_wide, marks
 from rag.sentences import FULL_STOPS
 from rag.types import Source
@@ -74,15 +74,21 @@ def part_of(match: Match, said: str) -> Passage:
         return match.passage
     start = said.strip()[:_BEGINNING]
     likely = [part for part in match.parts if start in part.text] or match.parts
-    if len(likely) == 1 or (not match.copies and len({_leads_to(part) for part in likely}) == 1):
+    if len(likely) == 1 or not (match.copies or _differ(likely)):
         return likely[0]
     hit_first = sorted(likely, key=lambda part: part.id != match.passage.id)
-    told = spaced_words(said.strip().rstrip(FULL_STOPS)) or set(words(said))
-    return _holding_most(hit_first, [f" {word} " for word in told])
+    told = between_blanks(said.strip().rstrip(FULL_STOPS)) or [f" {word} " for word in set(words(said))]
+    return _holding_most(hit_first, told)
+
+
+def _differ(parts: Sequence[Passage]) -> bool:
+    """Whether it matters to a footnote which of them is meant."""
+    leads = [_leads_to(part) for part in parts]
+    return leads.count(leads[0]) < len(leads)
 
 
 def _leads_to(part: Passage) -> tuple[object, ...]:
-    """All that a footnote takes from it: which of several is meant matters only where these differ."""
+    """All that a footnote takes from it."""
     return part.link, part.headings, part.page, part.anchor, part.line, part.within and part.id
 
 
@@ -133,10 +139,11 @@ def rewritten(plain: str, kept: Sequence[tuple[Group, Sequence[int]]], numbering
     for group, passages in kept:
         before = plain[done : group.at]
         after = plain[group.at : group.at + 1]
-        numbers = dict.fromkeys(number for n in passages for number in numbering.of(n, plain[group.start : group.end]))
+        said = plain[group.start : group.end]
+        numbers = dict.fromkeys([number for n in passages for number in numbering.of(n, said)])
         done = group.at
         if numbers:
-            parts.extend((_spaced(before), "".join(f"{OPEN}{number}{CLOSE}" for number in numbers)))
+            parts.extend((_spaced(before), "".join([f"{OPEN}{number}{CLOSE}" for number in numbers])))
             done += _skipped(plain, done)
             parts.append(" " if plain[done : done + 1] in ("(", "[") else "")  # "[1](" would begin a link
         else:

@@ -15,11 +15,11 @@ from itertools import chain
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from rag.lexical import content_words, detect, distinct_terms, says_words, script, spaced_words, terms
+from rag.lexical import between_blanks, content_words, detect, distinct_terms, says_words, script, terms
 from rag.sentences import FULL_STOPS, sentence_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rag.ports import Embedder
     from rag.types import Passage, Vector
@@ -93,7 +93,7 @@ class Support:
         floor = self.clear_lexical if clearly else self.lexical
         named = {claim.passage.id: claim.passage for claim in claims}
         passages = {name: Known(passage) for name, passage in named.items()}
-        said = [_said(claim) for claim in claims]
+        said = [(claim.text.rstrip(FULL_STOPS), claim.passage.id) for claim in claims]  # a sentence says the same without its stop
         judged = {each: _by_words(each[0], passages[each[1]], floor) for each in set(said)}
         verdicts = [judged[each] for each in said]
         doubtful = [index for index, verdict in enumerate(verdicts) if not verdict.supported and _may_mean(claims[index], verdict)]
@@ -130,6 +130,7 @@ class Known:
 
     def __init__(self, passage: Passage) -> None:
         self._passage = passage
+        self._words = f" {passage.terms} " if passage.terms else ""  # each between blanks
 
     def says(self, claim: str) -> bool:
         """Whether these words stand in it one after the other: then there is nothing to weigh."""
@@ -148,10 +149,11 @@ class Known:
     def script(self) -> str:
         return script(self._passage.text)
 
-    @cached_property
+    @property
     def words(self) -> str:
         """Each between blanks: what stands there is found in a fraction of the time that a set takes."""
-        return f" {self._passage.terms or ' '.join(distinct_terms(self._text))} "
+        self._words = self._words or f" {' '.join(distinct_terms(self._text))} "
+        return self._words
 
     def has_stem_of(self, word: str) -> bool:
         """In the passage's language."""
@@ -183,7 +185,8 @@ class Known:
 def lexical_share(claim: str, known: Known) -> float:
     """0 for a claim without content. Where each of its words stands there, the language that it is in does not matter."""
     said = known.words
-    if _all_stand(spaced_words(claim), said) and says_words(claim, 1):
+    every = between_blanks(claim)
+    if every and all(map(said.__contains__, every)) and says_words(claim, 1):
         return 1.0
     total = found = 0
     for word in content_words(claim):
@@ -192,13 +195,6 @@ def lexical_share(claim: str, known: Known) -> float:
         if f" {word} " in said or known.has_stem_of(word):
             found += weight
     return found / total if total else 0.0
-
-
-def _all_stand(words: Collection[str], said: str) -> bool:
-    for word in words:
-        if f" {word} " not in said:
-            return False
-    return bool(words)
 
 
 def numbers(text: str) -> list[str]:
@@ -218,11 +214,6 @@ def _spelled(number: str) -> str:
 
 def _spelled_parts(number: str) -> list[str]:
     return [] if number.isdecimal() or _spelled(number).isdecimal() else [_spelled(part) for part in re.split(r"\D", number)]
-
-
-def _said(claim: Claim) -> tuple[str, str]:
-    """What a claim says, and by which passage: a sentence with its full stop says what it says without."""
-    return claim.text.rstrip(FULL_STOPS), claim.passage.id
 
 
 def _by_words(claim: str, known: Known, floor: float) -> Verdict:

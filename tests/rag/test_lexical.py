@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from rag.languages import detect_after
 from rag.lexical import (
+    between_blanks,
     content_words,
     detect,
     is_foreign,
@@ -12,7 +13,6 @@ from rag.lexical import (
     question_words,
     says_words,
     script,
-    spaced_words,
     terms,
     words,
 )
@@ -133,14 +133,15 @@ def test_whether_a_text_says_so_many_words_is_what_its_content_words_tell(text: 
 
 
 @pytest.mark.parametrize("text", SAID)
-def test_the_content_words_are_among_the_spaced_words_of_a_text_that_has_such(text: str) -> None:
-    assert spaced_words(text) in {frozenset(), frozenset(words(text))}
-    assert not spaced_words(text) or spaced_words(text).issuperset(content_words(text))
+def test_the_content_words_are_among_the_words_between_blanks_of_a_text_that_has_such(text: str) -> None:
+    found = {word.strip() for word in between_blanks(text)}
+    assert found in (set(), set(words(text)))
+    assert not found or found.issuperset(content_words(text))
 
 
-def test_a_text_without_spaces_has_no_spaced_words() -> None:
-    assert spaced_words("数据库的 index") == spaced_words("ｲﾝﾃﾞｯｸｽ") == frozenset()
-    assert spaced_words("the index") == {"the", "index"}
+def test_a_text_without_spaces_has_no_words_between_blanks() -> None:
+    assert between_blanks("数据库的 index") == between_blanks("ｲﾝﾃﾞｯｸｽ") == ()
+    assert set(between_blanks("the index of the")) == {" the ", " index ", " of "}
 
 
 def test_content_words_are_distinct_and_in_order() -> None:
