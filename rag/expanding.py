@@ -206,8 +206,12 @@ def _told(text: str, language: str, other: str) -> int:
 
 
 def salient(text: str) -> list[str]:
-    """The words of a text that say most about its subject, best first: the long ones, which are rare in any language."""
+    """The words of a text that say most about its subject, best first: the long ones, which are rare in any language. Addresses
+    and paths are long, and say nothing.
+    """
     found = list(_distinct(telling_words(text)))
+    if "/" in text:
+        found = [word for word in found if "/" not in word]
     if not text.isascii():
         return sorted(found, key=lambda word: -min(_letters(word), _LONGEST_TOLD))
     long = [word for word in found if len(word) >= _LONGEST_TOLD]

@@ -32,11 +32,12 @@ _RANK = 0.1  # what each rank of the passage costs
 _PASSAGE = 0.3  # what the whole passage's coverage adds
 _FRAGMENT = 0.15  # what a line without an end costs that is no sentence: a caption, a row of a flattened table
 _ENDLESS = 0.15  # and what each further such length costs of a sentence that is too long
-_ASKS = 0.2  # a question is no answer
+_ASKS = 0.3  # a question is no answer
 _ELSEWHERE = 0.4  # nor is the advice to read on elsewhere
 _ASIDE = 0.15  # what all stands in brackets is said by the way
 _DANGLES = 0.1  # nor does one begin well with what points back to another paragraph
 _UNINTRODUCED = 0.3  # code with no word before it
+_MARKS = ("?", "？", "؟")
 _LONG = 400  # columns of a sentence that is still read with ease
 
 
@@ -184,12 +185,17 @@ def _score(asked: _Asked, sentence: Sentence, around: _Around) -> Scored:
     return Scored(sentence, own, with_headings, around.passage, score, same=around.same, about=around.about)
 
 
+def _asks(sentence: Sentence) -> bool:
+    """Also a row, in one of its cells."""
+    return sentence.text.endswith(_MARKS) or (sentence.kind == "row" and any(f"{mark} |" in sentence.text for mark in _MARKS))
+
+
 def _flaw(sentence: Sentence) -> float:
     """What makes a sentence hard to read, whatever it says."""
     if sentence.kind == "code":
         return 0.0 if sentence.before is not None or sentence.is_first else _UNINTRODUCED
     longer = width(sentence.text) / _LONG - 1
-    asks = _ASKS if sentence.text.endswith(("?", "？", "؟")) else 0.0
+    asks = _ASKS if _asks(sentence) else 0.0
     elsewhere = _ELSEWHERE if sentence.points_elsewhere else _DANGLES if dangles(sentence) else 0.0
     elsewhere += _ASIDE if sentence.text.startswith("(") and sentence.text.endswith(")") else 0.0
     return (

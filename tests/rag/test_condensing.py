@@ -405,6 +405,10 @@ def test_an_answer_that_abstained_gives_no_word_to_the_next_question_whatever_it
     assert stands_alone("Which documents say anything about bicycles?", [*ROLLBACK, replace(silent, text=wording("en").unknown)])
 
 
+def test_an_address_says_nothing_of_what_an_answer_was_about() -> None:
+    assert salient("Open discord.com/developers/applications and copy the token.")[:1] == ["token"]
+
+
 def test_the_long_words_of_an_answer_are_its_salient_ones_each_once_and_no_stop_words() -> None:
     assert salient("It is the Rollback of the deployment: a rollback that is there.")[:3] == ["deployment", "Rollback"]
 

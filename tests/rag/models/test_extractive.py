@@ -574,6 +574,13 @@ async def test_in_another_language_a_sentence_is_as_near_as_what_it_stands_under
     assert await answer("¿Cuánto cuesta?", given, ExtractiveWriter(embedder)) == "Nothing at all: the licence is MIT [1]."
 
 
+async def test_a_row_that_asks_is_no_answer() -> None:
+    table = "| script | question | bar |\n|---|---|---|\n| `wait.py` | How long does setting up Zulip take? | a second |"
+    given = excerpts(table, "Setting up Zulip takes ten minutes, which is not long.")
+
+    assert (await answer("How long does setting up Zulip take?", given)).startswith("Setting up Zulip takes ten minutes")
+
+
 async def test_where_more_is_told_is_not_what_a_sentence_says() -> None:
     given = excerpts(
         "Nothing is removed; see [how private answers are asked for](private-answers.md#asked).\n\nA private answer is seen by one."
