@@ -10,7 +10,7 @@ from rag.marks import with_native_marks
 from rag.own_sources import without_own_sources
 from rag.renumbering import Numbering, finished, rewritten, without_reserved
 from rag.sanitizing import Links, sanitized
-from rag.support import Claim, SentenceSimilarity, Similarity, Support, Verdict
+from rag.support import Claim, SentenceSimilarity, Similarity, Support, Verdict, claimed
 from rag.text import well_formed
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ _Kept = list[tuple[Group, list[Judged]]]
 async def _verified(plain: str, found: Sequence[Group], given: Sequence[Match], support: Support) -> tuple[_Kept, list[Judged]]:
     """What each group of marks keeps, empty ones included: their places need tidying too."""
     asked = [(at, n) for at, group in enumerate(found) for n in group.numbers if 1 <= n <= len(given)]
-    claims = [Claim(text, given[n - 1].passage) for at, n in asked for text in found[at].claims]
+    claims = [claimed((text, given[n - 1].passage)) for at, n in asked for text in found[at].claims]
     verdicts = iter(await support.judge(claims))
     kept: _Kept = [(group, []) for group in found]
     dropped = [

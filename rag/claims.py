@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from rag.lexical import says_words
+from rag.content import says_words
 from rag.marks import marks, outside, wholes_of
 from rag.sentences import FULL_STOPS, segments
 

@@ -14,7 +14,7 @@ from rag.questions import POINTERS, asks_in_words, goes_on, names_back, only_goe
 from rag.types import Lookup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rag.naming import Name
     from rag.types import Turn
@@ -164,8 +164,7 @@ def stands_alone(question: str, history: Sequence[Turn]) -> bool:
     own = [word for word, forms in folded.items() if not POINTERS.issuperset(forms)]
     if _changes_language(question, history):
         return len(content_words(question, detect(question))) >= _FEWEST
-    said = frozenset().union(*[_words_of(turn.text[:_ANSWER_READ]) for turn in history if not turn.abstained])
-    new = [word for word in own if said.isdisjoint(folded[word])]
+    new = _unsaid(own, folded, [turn.text[:_ANSWER_READ] for turn in history if not turn.abstained])
     if own and asks_in_words(question) and (len(new) == len(own) or _is_of_its_own(question, own, new)):
         return True
     if len(own) >= _FEWEST and not set(new).isdisjoint(names(question)):
@@ -180,6 +179,18 @@ def _is_of_its_own(question: str, own: Sequence[str], new: Sequence[str]) -> boo
     if len(new) < _FEWEST:
         return False
     return set(own).issubset((*new, *names(question))) or (len(own) - len(new) <= 1 and set(own[-_FEWEST:]).issubset(new))
+
+
+def _unsaid(own: Sequence[str], folded: Mapping[str, Sequence[str]], said: Sequence[str]) -> list[str]:
+    """Those of the words that none of the texts say: where no letters of theirs stand, which is seen at once, none do.
+
+    Of numbers that is not known, as 10,000 says 10000.
+    """
+    forms = [form for word in own for form in folded[word]]
+    if not any(map(str.isdigit, forms)):
+        said = [text for text in said if not text.isascii() or any(map(text.lower().__contains__, forms))]
+    known = frozenset[str]().union(*map(_words_of, said))
+    return [word for word in own if known.isdisjoint(folded[word])]
 
 
 @lru_cache(maxsize=256)  # with every further turn of a thread all those before are looked at again

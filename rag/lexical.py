@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SIGNATURE",
-    "between_blanks",
     "content_words",
     "detect",
     "distinct_terms",
@@ -32,9 +31,9 @@ __all__ = [
     "is_stop",
     "question_terms",
     "question_words",
-    "says_words",
     "script",
     "terms",
+    "tokens_of",
     "words",
 ]
 
@@ -64,10 +63,8 @@ _THOUSANDS: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _CLUSTER: Final = re.compile(rf"[{SPACELESS}]")
 _SHORTEST_STEM = 3
 _TELL_LANGUAGE = 3  # words
-_BEGINNING = 60  # characters
 _MOST_KNOWN = 60_000  # tokens of a language
 _NONE: Final[frozenset[str]] = frozenset()
-_STOPS_ANYWHERE: Final = _NONE.union(*STOPWORDS.values())
 
 _stemming = Lock()  # a stemmer holds state while it works
 
@@ -80,12 +77,12 @@ def words(text: str) -> list[str]:
 def terms(text: str, language: str = "") -> list[str]:
     """What a passage is indexed by: its words as they stand and their stems."""
     known = _known(language)
-    return list(known.get(text) or chain.from_iterable(map(known.__getitem__, _tokens(text))))
+    return list(known.get(text) or chain.from_iterable(map(known.__getitem__, tokens_of(text))))
 
 
 def distinct_terms(text: str, language: str = "") -> frozenset[str]:
     """The same without order and number: half the work."""
-    return frozenset(_terms(set(_tokens(text)), language))
+    return frozenset(_terms(set(tokens_of(text)), language))
 
 
 def question_terms(text: str, languages: Sequence[str]) -> list[str]:
@@ -107,7 +104,7 @@ def _question_words(text: str, languages: tuple[str, ...]) -> tuple[tuple[str, .
 
 def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:
     spoken, shared = spoken_and_shared(text, languages)
-    tokens = _tokens(text)
+    tokens = tokens_of(text)
     kept = _without_stops(tokens, spoken, text)
     return [token for token in kept if token not in VOWELS] or kept or tokens, shared
 
@@ -125,29 +122,7 @@ def content_words(text: str, language: str = "") -> list[str]:
 
 @lru_cache(maxsize=256)  # one turn asks several times for those of its question and of each sentence of its answer
 def _content_words(text: str, language: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(map(_telling(language or detect(text)).__getitem__, _tokens(text)))))
-
-
-def says_words(text: str, least: int) -> bool:
-    """Whether it has so many content words. Most texts show it by their first ones, whatever language these are in."""
-    told: set[str] = set()
-    for token in _tokens(text if len(text) <= _BEGINNING else text[:_BEGINNING].rpartition(" ")[0]):
-        if IS_DENSE[token[0]]:
-            break
-        if token.casefold() not in _STOPS_ANYWHERE:
-            told.add(fold(token))
-            if len(told) >= least:
-                return True
-    return len(_content_words(text, "")) >= least
-
-
-@lru_cache(maxsize=64)  # asked for when a sentence is judged, and when its place is looked for
-def between_blanks(text: str) -> tuple[str, ...]:
-    """The distinct words of a text, each as " word "; none where words are not spaced: what is one goes by the language."""
-    tokens = set(_tokens(text))
-    if not text.isascii() and any(IS_DENSE[token[0]] for token in tokens):
-        return ()
-    return tuple([f" {word} " for word in set(_terms(tokens, ""))])
+    return tuple(dict.fromkeys(chain.from_iterable(map(_telling(language or detect(text)).__getitem__, tokens_of(text)))))
 
 
 def is_stop(word: str, language: str) -> bool:
@@ -155,7 +130,8 @@ def is_stop(word: str, language: str) -> bool:
     return word in stops or word.casefold() in stops or (language in STOP_PHRASES and word in STOP_PHRASES[language])
 
 
-def _tokens(text: str) -> list[str]:
+def tokens_of(text: str) -> list[str]:
+    """What words are made of, as it is written: of scripts without spaces whole runs."""
     if text.isascii():
         return _ASCII_TOKEN.findall(text)
     if not unicodedata.is_normalized("NFKC", text):

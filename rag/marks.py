@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag.code_spans import code_spans, pieces
@@ -44,6 +45,9 @@ class Mark(NamedTuple):
     numbers: tuple[int, ...]
 
 
+_made = partial(tuple.__new__, Mark)  # in half of the time of calling it
+
+
 def marks(text: str) -> list[Mark]:
     """The marks of a text, in order. What looks like one within code is code."""
     if not code_spans(text):
@@ -62,7 +66,7 @@ def _found(text: str, start: int, end: int) -> list[Mark]:
         at = opening.start()
         if plain := _PLAIN_MARK.match(text, at, end):
             start = plain.end()
-            found.append(Mark(at, start, (int(plain[1]),)))
+            found.append(_made((at, start, (int(plain[1]),))))
         elif match := _MARK.match(text, at, end):
             start = match.end()
             found.append(_mark(match))

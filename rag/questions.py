@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import Final
 
+from rag.content import surely_told
 from rag.lexical import content_words, terms, words
 
 
@@ -218,7 +219,7 @@ def only_asks_for_more(text: str) -> bool:
 
 def only_goes_back(text: str) -> bool:
     """Whether it names nothing of its own."""
-    return all(map(only_points, content_words(text)))
+    return all(map(only_points, surely_told(text))) and all(map(only_points, content_words(text)))
 
 
 def only_points(word: str) -> bool:

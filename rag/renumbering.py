@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rag.code_spans import code_spans, pieces
+from rag.content import between_blanks
 from rag.labels import place_of
-from rag.lexical import between_blanks, words
+from rag.lexical import words
 from rag.marks import is_wide, marks
 from rag.sentences import FULL_STOPS
 from rag.types import Source

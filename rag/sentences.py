@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from rag import lines
@@ -61,6 +62,9 @@ class Segment(NamedTuple):
     block: int
 
 
+_segment = partial(tuple.__new__, Segment)  # in half of the time of calling it
+
+
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Where each sentence starts and ends. Spans are trimmed, in order, and leave out white space alone."""
     return [(segment.start, segment.end) for segment in segments(text)]
@@ -73,7 +77,7 @@ def segments(text: str) -> list[Segment]:
         for first, last in spans:
             trimmed = _trim(text, first, last)
             if trimmed:
-                found.append(Segment(*trimmed, kind, block))
+                found.append(_segment((*trimmed, kind, block)))
     return found
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from array import array
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from rag.lexical import between_blanks, content_words, detect, distinct_terms, says_words, script, terms
+from rag.content import between_blanks, says_words
+from rag.lexical import content_words, detect, distinct_terms, script, terms
 from rag.sentences import FULL_STOPS, sentence_spans
 
 if TYPE_CHECKING:
@@ -51,6 +52,9 @@ class Claim(NamedTuple):
 
     text: str
     passage: Passage
+
+
+claimed = partial(tuple.__new__, Claim)  # in half of the time of calling it
 
 
 class Verdict(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from datetime import UTC, datetime
+from functools import partial
 from logging import getLogger
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rag.ports import Observer
 
 log = getLogger(__name__)
+_step = partial(tuple.__new__, Step)  # in half of the time of calling it
 
 
 class Trace:
@@ -26,7 +28,7 @@ class Trace:
         self.id = _new_id()
         self.kind = kind
         self.notes: dict[str, object] = {}
-        self._observers = observers
+        self.observers = observers
         self._started_at = datetime.now(UTC)
         self._clock = time.perf_counter()
         self._steps: list[Step] = []
@@ -40,25 +42,19 @@ class Trace:
         seconds = time.perf_counter() - self._clock
         return Run(self.id, self.kind, self._started_at, seconds, self.notes, tuple(self._steps), error)
 
-    def begin(self, name: str) -> float:
-        started = time.perf_counter()
-        if self._observers:
-            self._tell("on_start", name)
-        return started
-
     def end(self, name: str, started: float, notes: dict[str, object], error: BaseException | None) -> None:
         seconds = time.perf_counter() - started
         failure = "" if error is None else f"{type(error).__name__}: {error}"
-        self._steps.append(Step(name, started - self._clock, seconds, notes, failure))
-        if not self._observers:
+        self._steps.append(_step((name, started - self._clock, seconds, notes, failure)))
+        if not self.observers:
             return
         if error is None:
-            self._tell("on_end", name, seconds, notes)
+            self.tell("on_end", name, seconds, notes)
         else:
-            self._tell("on_error", name, error)
+            self.tell("on_error", name, error)
 
-    def _tell(self, event: str, name: str, *details: object) -> None:
-        for observer in self._observers:
+    def tell(self, event: str, name: str, *details: object) -> None:
+        for observer in self.observers:
             try:
                 getattr(observer, event)(self.id, name, *details)
             except Exception:  # whatever an observer raises, the answer comes (R39)
@@ -82,7 +78,9 @@ class _Open:
 
     def __enter__(self) -> dict[str, object]:
         self._notes: dict[str, object] = {}
-        self._started = self._trace.begin(self._name)
+        self._started = time.perf_counter()
+        if self._trace.observers:
+            self._trace.tell("on_start", self._name)
         return self._notes
 
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, _where: TracebackType | None) -> None:

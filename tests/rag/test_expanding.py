@@ -163,3 +163,19 @@ def test_there_is_and_are_there_point_to_no_place() -> None:
     assert question_terms("Who is responsible for IT?", ["en"])[-1] == "it"
     assert "it" not in question_terms("WHO IS RESPONSIBLE FOR IT?", ["en"])
     assert stands_alone("Who is responsible for IT?", talk("How many days is maternity leave?"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "alone"),
+    [
+        ("It loads many rows.", True),
+        ("It loads 10000 rows.", False),
+        ("It loads 10,000 rows.", False),
+        ("It loads 10.000 rows.", False),
+        ("It loads 10,0000 rows.", True),
+        ("It loads １００００ rows.", False),
+    ],
+)
+def test_a_number_was_said_before_however_it_was_written(answer: str, *, alone: bool) -> None:
+    history = [Turn("user", "How are rows loaded?"), Turn("assistant", answer)]
+    assert stands_alone("Load 10000 rows", history) is alone

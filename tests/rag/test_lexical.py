@@ -4,14 +4,12 @@ from hypothesis import strategies as st
 
 from rag.languages import detect_after
 from rag.lexical import (
-    between_blanks,
     content_words,
     detect,
     is_foreign,
     is_stop,
     question_terms,
     question_words,
-    says_words,
     script,
     terms,
     words,
@@ -108,40 +106,6 @@ def test_stop_words_are_not_searched_for() -> None:
 def test_a_question_of_stop_words_alone_is_still_searched_for() -> None:
     assert question_terms("Who are you?", ["en"]) == ["who", "are", "you"]
     assert question_terms("什么", ["zh"]) == ["什么"]
-
-
-SAID = [
-    "The cache and the index of the cache",
-    "It is NOt",
-    "a a a the",
-    "Café cafe CAFÉ",
-    "Il est là, et il y reste avec lui, parce que la pluie et le vent ne cessent pas dehors",
-    "Ich bin der, der das sagt, und nicht du, und so ist es auch jetzt noch immer bei uns allen hier: Regen",
-    "数据库的",
-    "这是什么",
-    "max_connections",
-    "v1.2 of C++",
-    "- - -",
-    "",
-]
-
-
-@pytest.mark.parametrize("text", SAID)
-def test_whether_a_text_says_so_many_words_is_what_its_content_words_tell(text: str) -> None:
-    many = len(content_words(text))
-    assert [least for least in range(1, 9) if says_words(text, least)] == list(range(1, min(many, 8) + 1))
-
-
-@pytest.mark.parametrize("text", SAID)
-def test_the_content_words_are_among_the_words_between_blanks_of_a_text_that_has_such(text: str) -> None:
-    found = {word.strip() for word in between_blanks(text)}
-    assert found in (set(), set(words(text)))
-    assert not found or found.issuperset(content_words(text))
-
-
-def test_a_text_without_spaces_has_no_words_between_blanks() -> None:
-    assert between_blanks("数据库的 index") == between_blanks("ｲﾝﾃﾞｯｸｽ") == ()
-    assert set(between_blanks("the index of the")) == {" the ", " index ", " of "}
 
 
 def test_content_words_are_distinct_and_in_order() -> None:
