@@ -30,9 +30,9 @@ SETTINGS = """\
 
 ## Where settings are made
 
-Every setting has a default; none must be set. Settings stand in `footnote.toml` in the current folder (or where `FOOTNOTE_CONFIG` says), or in environment
-variables, which win. A key of a table is the variable `FOOTNOTE_TABLE__KEY`: `FOOTNOTE_RETRIEVAL__K=5` is the same as `k = 5` under `[retrieval]`. Secrets are
-read from the environment alone. A key or variable that is not known stops the start with a sentence that names it.
+Every setting has a default; none must be set. Settings stand in the configuration file, `footnote.toml` in the current folder (or where
+`FOOTNOTE_CONFIG` says), or in environment variables, which win. A key of a table is the variable `FOOTNOTE_TABLE__KEY`: `FOOTNOTE_RETRIEVAL__K=5` is the same as
+`k = 5` under `[retrieval]`. Secrets are read from the environment alone. A key or variable that is not known stops the start with a sentence that names it.
 
 A complete example is [footnote.example.toml](../footnote.example.toml).
 

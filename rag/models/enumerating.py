@@ -42,7 +42,10 @@ def _whole(sentence: Sentence, read: Sequence[Sentence], chosen: Sequence[Senten
         steps = next((steps for steps in numbered(read) if sentence in steps), [])
         return steps if (how and sentence is chosen[0]) or len({one.block for one in steps if one in chosen}) > 1 else []
     following = next((one for one in read if one.index > sentence.index), None)
-    leads = (sentence.n, sentence.block) == (chosen[0].n, chosen[0].block) or sentence.is_open
+    best = chosen[1] if len(chosen) > 1 and chosen[1].kind == "row" and chosen[1].before is chosen[0] else chosen[0]
+    leads = (sentence.n, sentence.block) == (best.n, best.block) or (
+        sentence.is_open and not any(one.before is sentence for one in chosen)
+    )
     below = following is not None and following.kind == "row" and sentence.kind == "prose" and leads
     head = following if below else sentence
     if head is None or head.kind != "row":

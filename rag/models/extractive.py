@@ -132,8 +132,9 @@ class ExtractiveWriter:
             if following is None or following in found or following.block != sentence.block or following.kind != "prose":
                 continue
             goes_on = following in touching or needs_the_one_before(following) or (how and shares_a_word(following, sentence))
-            if goes_on and _room_taken([*found, following]) <= self._settings.characters:
-                found.append(following)
+            more = [following, *continuation(following, read[sentence.n])] if following.is_open else [following]
+            if goes_on and _room_taken([*found, *more]) <= self._settings.characters:
+                found += [one for one in more if one not in found]
         return found
 
     def _whole(self, sentence: Sentence, read: Sequence[Sentence], chosen: Sequence[Sentence]) -> list[Sentence]:

@@ -36,8 +36,9 @@ def test_the_demo_answers_about_itself_from_any_folder(tmp_path: Path) -> None:
 
     out = done.stdout.decode()
     assert (done.returncode, done.stderr) == (0, b"")
-    assert out.count("SOURCES:") == 2
-    assert "max_removed" in out
+    assert out.count("SOURCES:") == 3
+    for told in ("5. **Index your documents", "`xapp-`", "export DISCORD_TOKEN", "[1] Discord", "`.docx`"):
+        assert told in out
     assert list(tmp_path.iterdir()) == []
 
 

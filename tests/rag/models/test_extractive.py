@@ -574,6 +574,24 @@ async def test_in_another_language_a_sentence_is_as_near_as_what_it_stands_under
     assert await answer("¿Cuánto cuesta?", given, ExtractiveWriter(embedder)) == "Nothing at all: the licence is MIT [1]."
 
 
+async def test_what_leads_to_a_table_brings_no_more_of_it_than_the_row_that_it_is_told_for() -> None:
+    rows = "\n".join(f"| {name} is wrong | it was mistyped | copy it |" for name in ("token", "scope", "channel", "intent", "id"))
+    given = excerpts(
+        f"What the doctor says:\n\n| it says | why | to do |\n|---|---|---|\n{rows}\n| gone | it was uninstalled | install it |"
+    )
+
+    text = await answer("Why was it uninstalled?", given)
+
+    assert "| gone | it was uninstalled | install it |" in text
+    assert "mistyped" not in text
+
+
+async def test_what_is_told_because_it_goes_on_brings_what_it_leads_to() -> None:
+    given = excerpts("One app serves many workspaces. It needs the secret, and this:\n\n```sh\nexport SECRET=it\n```")
+
+    assert (await answer("Which app serves many workspaces?", given)).endswith("```sh\nexport SECRET=it\n```")
+
+
 async def test_a_row_that_asks_is_no_answer() -> None:
     table = "| script | question | bar |\n|---|---|---|\n| `wait.py` | How long does setting up Zulip take? | a second |"
     given = excerpts(table, "Setting up Zulip takes ten minutes, which is not long.")
