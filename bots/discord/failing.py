@@ -58,7 +58,7 @@ def delivering(*, by_token: bool = False) -> Iterator[None]:
 
 def told(error: discord.HTTPException) -> DeliveryError:
     said = f"Discord said {error.status}, code {error.code}"
-    if REPLIED_TO_NOTHING in str(error._errors):  # noqa: SLF001 - in public there are only its words
+    if REPLIED_TO_NOTHING in str(getattr(error, "_errors", "")):  # in public there are only its words; none where a page came back
         return QuestionGone(f"{said}: the question is gone.")
     if error.code in GONE:
         return PostGone(f"{said}: the message is gone.")

@@ -479,7 +479,9 @@ async def test_a_post_that_fails_never_runs_the_model_again(fake: FakeDiscord, b
     assert bot.core.asked == ["once?"]
 
 
-async def test_a_part_that_discord_broke_over_after_it_was_there_is_not_posted_again(fake: FakeDiscord, bot: Bot) -> None:
+async def test_a_part_that_discord_broke_over_after_it_was_there_is_not_posted_again(
+    fake: FakeDiscord, bot: Bot, caplog: pytest.LogCaptureFixture
+) -> None:
     """By an interaction's token: the library would post it again, and no nonce tells the two apart."""
     place = fake.guild()
     bot.core.say = lambda _: "\n\n".join(f"{number} " + "字" * 900 for number in range(5))
@@ -489,8 +491,23 @@ async def test_a_part_that_discord_broke_over_after_it_was_there_is_not_posted_a
         await fake.until(lambda: len(used.shown) >= 3 and bool(used.shown[-1].buttons))
         await asyncio.sleep(0.2)
 
+    assert "an error that should not be" not in caplog.text
     assert len(used.shown) == 3
     assert "".join(part.text for part in used.shown).count("字") == 4500
+
+
+async def test_what_discord_broke_over_is_looked_for_and_goes_on_at_once(
+    fake: FakeDiscord, bot: Bot, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = fake.guild()
+    bot.core.say = lambda _: "\n\n".join(f"{number} " + "字" * 900 for number in range(5))
+    fake.faults.planned.append(Fault("webhook", times=1, status=502, performed=True))
+    async with bot.running():
+        used = await place.person("Ana").slash("ask", question="long?")
+        await fake.until(lambda: len(used.shown) == 3 and bool(used.shown[-1].buttons))
+
+    assert "an error that should not be" not in caplog.text
+    assert (bot.core.asked, len(used.shown)) == (["long?"], 3)
 
 
 # --- who may --------------------------------------------------------------------------------------------------------
