@@ -15,26 +15,27 @@ from rag.errors import BadSetting
 
 log = getLogger(__name__)
 
-PATIENCE = 300.0  # seconds for which Discord may fail at a start
-PAUSE = 5.0  # seconds between two tries
+PATIENCE = 300.0  # seconds for which Discord may fail at a start, or the way to it
+PAUSE, LONGEST_PAUSE = 2.0, 30.0  # seconds before the next try; each pause is twice as long as the one before
 LOGIN_REFUSED = "Discord refuses DISCORD_TOKEN. Reset the token in the developer portal (Bot, Token), and set it anew."
 FAILURES = (discord.LoginFailure, discord.HTTPException, aiohttp.ClientError, OSError)
 
 
 async def begin(client: discord.Client, token: str, api_url: str = "") -> None:
-    """Raises BadSetting, where Discord fails only once it did for long."""
-    until = time.monotonic() + PATIENCE
+    """Raises BadSetting, where Discord fails or cannot be reached only once it did for long."""
+    until, pause = time.monotonic() + PATIENCE, PAUSE
     while True:
         try:
             await log_in(client, token, api_url)
         except FAILURES as error:
             why = cannot_begin(error)
-            if not _passes(error) or time.monotonic() + PAUSE > until:
+            if not _passes(error) or time.monotonic() + pause > until:
                 raise why from error
             log.warning("%s It is tried again.", why)
             await client.http.close()  # each login opens a session of its own
             client.http.connector = discord.utils.MISSING
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
         else:
             return
 
@@ -67,7 +68,7 @@ def _passes(error: Exception) -> bool:
     """Whether it may be over in a moment."""
     if isinstance(error, discord.HTTPException):
         return error.status >= BROKEN or error.status == LATER
-    return isinstance(error, aiohttp.ServerDisconnectedError | TimeoutError)
+    return isinstance(error, aiohttp.ServerDisconnectedError | OSError) and not isinstance(error, aiohttp.ClientSSLError)
 
 
 async def _point_at(api_url: str, token: str) -> None:

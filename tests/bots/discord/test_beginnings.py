@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import discord
 import pytest
+import yarl
 
 from bots.discord import beginning
 from bots.discord.checks import Access, checks
@@ -15,6 +17,7 @@ from rag.checking import findings
 from rag.errors import BadSetting, PostLater
 from rag.types import Place, Question, Thread
 from tests.fakes.discord.faults import Fault
+from tests.fakes.gate import gates
 
 if TYPE_CHECKING:
     from tests.bots.discord.conftest import Bot
@@ -73,6 +76,38 @@ async def test_a_discord_that_asks_to_wait_at_the_start_is_waited_for(
     fake.guild()
     async with bot.running():
         assert fake.faults.planned[0].times == 0
+
+
+async def test_a_discord_that_cannot_be_reached_at_the_start_is_waited_for_with_growing_pauses(
+    fake: FakeDiscord, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    address = yarl.URL(fake.api_url)
+    pauses: list[float] = []
+    assert address.port is not None
+    async with gates(address.port) as [gate], discord.Client(intents=discord.Intents.none()) as client:
+        monkeypatch.setattr(discord.http.Route, "BASE", str(address.with_port(gate.port)))
+        await gate.shut()
+
+        async def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 6:
+                await gate.open()
+
+        monkeypatch.setattr("bots.discord.beginning.asyncio", SimpleNamespace(sleep=pause))
+        await beginning.begin(client, fake.token)
+
+        assert client.user is not None
+    assert pauses == [2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
+    told = "Discord cannot be reached (ClientConnectorError). Is the network there, and a proxy set where one is needed?"
+    assert [one.getMessage() for one in caplog.records if one.name == beginning.__name__] == [f"{told} It is tried again."] * 6
+
+
+async def test_a_way_to_discord_that_is_not_secure_is_told_at_once(fake: FakeDiscord, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with discord.Client(intents=discord.Intents.none()) as client:
+        monkeypatch.setattr(discord.http.Route, "BASE", fake.api_url.replace("http:", "https:"))
+
+        with pytest.raises(BadSetting, match=r"^Discord cannot be reached \(ClientConnectorSSLError\)\."):
+            await beginning.begin(client, fake.token)
 
 
 @pytest.mark.parametrize(
