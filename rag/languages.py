@@ -76,7 +76,7 @@ _SIGNS: Final = {
         "de": (("ß", 1.5), ("[äöü]", 0.3), (r"sch|ung(?:en)?\b|lich|keit\b|cht|ei[nt]", 0.15)),
         "fr": (("œ|[êèùîï]|ç", 0.4), (r"\b[ldnsjmtc]'|\bqu'", 0.5), (r"eaux?\b|tion\b|ez\b|ment\b|oi", 0.1)),
         "es": (("ñ", 1.5), (r"ción(?:es)?\b|idad\b|ll|ue", 0.15), (r"[áíóú]", 0.1)),
-        "pt": (("ã|õ", 1.2), (r"ção\b|ções\b|lh|nh", 0.5), (r"[çâêô]|\bcusta[mr]?\b", 0.3)),
+        "pt": (("ã|õ", 1.2), (r"ção\b|ções\b|lh|nh", 0.5), (r"[çâêô]", 0.3), (r"\bcusta[mr]?\b", 1.0)),
         "it": (
             (r"zion[ei]\b|gli|cch|zz", 0.4),
             ("[òìù]", 0.3),

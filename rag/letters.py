@@ -6,6 +6,16 @@ import re
 import unicodedata
 from typing import Final
 
+# Words that are written in one piece or with a hyphen: whoever asks for the one finds the other.
+_TWO_WAYS: Final = """
+wi-fi e-mail e-mails e-book e-books e-commerce set-up log-in log-on log-out sign-in sign-up sign-on back-up back-ups roll-back
+check-in check-out follow-up follow-ups drop-down opt-in opt-out plug-in plug-ins add-on add-ons co-worker co-workers on-call
+on-site off-site on-line off-line on-boarding off-boarding time-out time-outs work-around start-up start-ups shut-down fail-over
+hand-over take-over lay-off pay-slip pay-roll part-time full-time pre-pay post-pay sub-domain multi-tenant real-time run-time
+data-base web-site home-page user-name pass-code hot-fix hot-fixes read-only non-profit tele-work vice-president
+"""
+HYPHENATED: Final = {word.replace("-", ""): word for word in _TWO_WAYS.split()}
+
 # Character ranges, to stand within the brackets of a regular expression.
 HAN_KANA: Final = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import Stemmer
 
-from rag.languages import detect, script, spoken_and_shared
-from rag.letters import DENSE, HAN_KANA, HANGUL, IS_DENSE, MARKS, SPACELESS, VOWELS, fold, is_spelled
+from rag.languages import detect, script, spoken_and_shared, tells
+from rag.letters import DENSE, HAN_KANA, HANGUL, HYPHENATED, IS_DENSE, MARKS, SPACELESS, VOWELS, fold, is_spelled
 from rag.stopwords import STOP_PHRASES, STOPWORDS
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _CLUSTER: Final = re.compile(rf"[{SPACELESS}]")
 _SHORTEST_STEM = 3
+_SHORT_PART = 2  # letters: by itself the "wi" of Wi-Fi is no word
 _TELL_LANGUAGE = 3  # words
 _MOST_KNOWN = 60_000  # tokens of a language
 _NONE: Final[frozenset[str]] = frozenset()
@@ -110,9 +111,10 @@ def _searched(text: str, languages: Sequence[str]) -> tuple[list[str], str]:
 
 
 def is_foreign(text: str, languages: Sequence[str]) -> bool:
-    """Whether a question is clearly in none of these languages; of a word or two that is not known."""
+    """Whether a question is clearly in none of these languages; of a word or two that is seldom known."""
     spoken, shared = spoken_and_shared(text, languages)
-    return bool(languages and spoken and not shared) and len(words(text)) >= _TELL_LANGUAGE
+    many = len(words(text))
+    return bool(languages and spoken and not shared) and (many >= _TELL_LANGUAGE or (many > 1 and tells(text)))
 
 
 def content_words(text: str, language: str = "") -> list[str]:
@@ -193,9 +195,12 @@ def _asked_of(token: str, language: str) -> tuple[tuple[str, ...], ...]:
         return tuple(zip(_pairs(token)))
     whole, *parts = _forms_of_word(token, language)
     if token.isalpha():
-        written = "-".join([part[0] for part in parts if part[0] != whole[0]])
+        written = HYPHENATED.get(whole[0], "-".join([part[0] for part in parts if part[0] != whole[0]]))
         return ((*whole, written),) if written else (whole,)
-    return ((*whole, whole[0].replace("-", "")), *parts) if token.replace("-", "").isalpha() else (whole, *parts)
+    joined = whole[0].replace("-", "")
+    if joined in HYPHENATED:
+        return ((*whole, joined), *[part for part in parts if len(part[0]) > _SHORT_PART])
+    return ((*whole, joined), *parts) if token.replace("-", "").isalpha() else (whole, *parts)
 
 
 def _is_spelled_otherwise(term: str, word: str) -> bool:

@@ -46,7 +46,13 @@ def _whole(sentence: Sentence, read: Sequence[Sentence], chosen: Sequence[Senten
     leads = (sentence.n, sentence.block) == (best.n, best.block) or (
         sentence.is_open and not any(one.before is sentence for one in chosen)
     )
-    below = following is not None and following.kind == "row" and sentence.kind == "prose" and leads
+    below = (
+        following is not None
+        and following.kind == "row"
+        and sentence.kind == "prose"
+        and leads
+        and following.heading == sentence.heading
+    )
     head = following if below else sentence
     if head is None or head.kind != "row":
         return []

@@ -11,7 +11,7 @@ from rag.sentences import segments
 from rag.text import width
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from rag.sentences import Kind, Segment
     from rag.types import Excerpt
@@ -29,6 +29,7 @@ _LEAD_IN = re.compile(
 _COMPLETE = re.compile(r"[.!?。！？…।؟](?:[\"'”’»)）\]」』】*_`]|\s)*$")
 _DIRECTIVE = re.compile(r"\.\. [\w:-]+::|:[\w-]+: ")  # of reStructuredText that is read as it stands
 _ROLE = re.compile(r":(?:[a-z]{1,20}:){1,2}`[~!]?([^`<\n]{1,100})(?:<[^>`\n]{0,100}>)?`")
+_UNDERLINE = re.compile(r"\n\s*([=\-~^*_#\"])\1{2,}\s*\Z")
 _LINKED = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _LINK = re.compile(r"!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://[^\s>]+>?")
 _SEE = re.compile(
@@ -93,6 +94,12 @@ class Sentence:
     @property
     def is_complete(self) -> bool:
         return self.kind != "prose" or _COMPLETE.search(self.text[-8:]) is not None
+
+
+def in_one_piece(found: Iterable[str]) -> frozenset[str]:
+    """With each Wi-Fi as wifi, too."""
+    known = frozenset(found)
+    return known.union([term.replace("-", "") for term in known if "-" in term])
 
 
 def _said(text: str) -> str:
@@ -202,11 +209,12 @@ class _Reader:
         return part.kind == "code" and text[text.rfind("\n", 0, part.start) + 1 : part.start] != ""
 
     def _terms(self, text: str) -> frozenset[str]:
-        return frozenset(terms(text, self._language))
+        return in_one_piece(terms(text, self._language))
 
 
 def _name(raw: str) -> str:
-    return _shown(raw).lstrip("# ")
+    """Without what it is underlined with."""
+    return _shown(_UNDERLINE.sub("", raw) if "\n" in raw else raw).lstrip("# ")
 
 
 def _says_nothing(kind: Kind, text: str) -> bool:

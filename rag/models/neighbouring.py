@@ -53,8 +53,9 @@ def needs_the_one_before(sentence: Sentence) -> bool:
 
 
 def dangles(sentence: Sentence) -> bool:
-    """Whether it points back to another paragraph, a table, or what was cut off. Below a heading it means what that says."""
-    return sentence.kind == "prose" and sentence.before is None and not sentence.is_first and needs_the_one_before(sentence)
+    """Whether it points back to another paragraph or a table. Below a heading it means what that says."""
+    behind = sentence.index > 0 and sentence.before is None and not sentence.is_first
+    return sentence.kind == "prose" and behind and needs_the_one_before(sentence)
 
 
 def shares_a_word(sentence: Sentence, other: Sentence) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from rag.letters import HYPHENATED
 from rag.lexical import is_stop, question_terms, terms, words
 from rag.models.neighbouring import dangles, number_of
 from rag.questions import HOW_TOLD, asks_how, comparing, goes_on
@@ -175,7 +176,13 @@ def _worth(prompt: Prompt, language: str) -> dict[str, float]:
     languages = [language] if language else []
     weights = {term: weight for text, weight in reversed(prompt.weights) for term in question_terms(text, languages)}
     least, most = min(weights.values(), default=1), max(weights.values(), default=1)
-    return {term: weights.get(term, least) / most for term in question_terms(prompt.question, languages)}
+    return {_in_one_piece(term): weights.get(term, least) / most for term in question_terms(prompt.question, languages)}
+
+
+def _in_one_piece(term: str) -> str:
+    """As a sentence is asked for it, too: wifi of Wi-Fi."""
+    joined = term.replace("-", "")
+    return joined if joined in HYPHENATED else term
 
 
 def _score(asked: _Asked, sentence: Sentence, around: _Around) -> Scored:

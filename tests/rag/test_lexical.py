@@ -40,6 +40,10 @@ def test_a_name_in_one_piece_is_one_word_of_a_question_though_passages_are_found
 def test_wifi_finds_wi_fi_and_the_other_way_round() -> None:
     assert ("wifi", "wi-fi") in question_words("Where is the WiFi?", ["en"])
     assert ("wi-fi", "wifi") in question_words("Where is the Wi-Fi?", ["en"])
+    assert ("wifi", "wi-fi") in question_words("where is the wifi?", ["en"])
+    assert "e-mail" in question_words("who gets an email?", ["en"])[-1]
+    assert len(question_words("the wi-fi", ["en"])) == 1
+    assert ("call",) in question_words("who is on-call?", ["en"])
     assert {"wi-fi"} == set(terms("Wi-Fi", "en")) & {"wifi", "wi-fi"}
     assert "wi-fi" not in question_terms("Where is the WiFi?", ["en"])
 
@@ -152,6 +156,13 @@ def test_a_vowel_by_itself_is_a_small_word_of_some_language_unless_it_names_some
     assert question_terms("e no Slack?", ["en"])[0] == "slack"
     assert "e" in question_terms("the gate of terminal E", ["en"])
     assert question_terms("e", ["en"]) == ["e"]
+
+
+def test_two_words_are_foreign_where_they_tell_their_language() -> None:
+    assert is_foreign("¿Cuánto cuesta?", ["en"])
+    assert is_foreign("Quanto custa?", ["en"])
+    assert not is_foreign("Bridge total?", ["es"])
+    assert not is_foreign("Slack", ["en"])
 
 
 def test_what_a_price_is_asked_for_with_tells_two_languages_apart() -> None:

@@ -592,6 +592,26 @@ async def test_what_is_told_because_it_goes_on_brings_what_it_leads_to() -> None
     assert (await answer("Which app serves many workspaces?", given)).endswith("```sh\nexport SECRET=it\n```")
 
 
+@pytest.mark.parametrize(("asked", "written"), [("wifi", "Wi-Fi"), ("Wi-Fi", "wifi"), ("email", "e-mail"), ("backup", "back-up")])
+async def test_a_word_in_one_piece_is_found_with_its_hyphen_and_the_other_way_round(asked: str, written: str) -> None:
+    given = excerpts(f"Lunch is at noon. The {written} is run by Ana. The office is open.")
+
+    assert await answer(f"Who runs the {asked}?", given) == f"The {written} is run by Ana [1]."
+
+
+async def test_a_heading_is_named_without_what_it_is_underlined_with() -> None:
+    given = excerpts("Marejada, Brisa\n---------------\n\n```sh\nexport ADDRESS=http://localhost\n```\n\nServers differ.")
+
+    assert (await answer("How do I connect to Marejada?", given)).startswith("Marejada, Brisa [1]\n\n```sh")
+
+
+async def test_a_table_under_another_heading_is_not_that_of_the_sentence_above() -> None:
+    table = "| Alert | Step |\n|---|---|\n| one | wait |\n| two | call |"
+    given = excerpts(f"## Rollback\n\nA release must be rolled back within an hour.\n\n## Alerts\n\n{table}")
+
+    assert await answer("How is a release rolled back?", given) == "A release must be rolled back within an hour [1]."
+
+
 async def test_a_row_that_asks_is_no_answer() -> None:
     table = "| script | question | bar |\n|---|---|---|\n| `wait.py` | How long does setting up Zulip take? | a second |"
     given = excerpts(table, "Setting up Zulip takes ten minutes, which is not long.")
