@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Citations", "Judged", "SentenceSimilarity", "Similarity", "Support", "cite"]
 
 _BEFORE_STOP = re.compile(r"[ \t][ \t]{0,7}(?=[.,;:!?])")  # where a mark stood
+_STOP_BEHIND_BLANK = re.compile(r"[.,;:!?](?<=[ \t].)")  # of stops there are few, and blanks stand everywhere
 _SHOWN = 200  # characters of a sentence that the trace keeps
 
 
@@ -120,7 +121,8 @@ def _judged(n: int, given: Sequence[Match], sentence: str, verdict: Verdict) -> 
 
 
 def _shown(plain: str, group: Group) -> str:
-    return _BEFORE_STOP.sub("", plain[group.start : min(group.end, group.start + _SHOWN)])
+    shown = plain[group.start : min(group.end, group.start + _SHOWN)]
+    return _BEFORE_STOP.sub("", shown) if _STOP_BEHIND_BLANK.search(shown) else shown
 
 
 async def _attached(plain: str, given: Sequence[Match], hinted: Sequence[int], support: Support) -> _Kept:

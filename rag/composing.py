@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from rag.questions import only_asks_for_more
@@ -124,6 +125,9 @@ def without_the_last_sentence(text: str) -> str:
     return f"{text[: spans[-2][1]]} …" if len(spans) > 1 else text
 
 
+_made = partial(tuple.__new__, Excerpt)  # in half of the time of calling it
+
+
 def excerpts_of(matches: Sequence[Match]) -> tuple[Excerpt, ...]:
     """The passages as a writer sees them, numbered from 1, each under its title and headings."""
     return tuple([_excerpt(n, match) for n, match in enumerate(matches, start=1)])
@@ -132,7 +136,7 @@ def excerpts_of(matches: Sequence[Match]) -> tuple[Excerpt, ...]:
 def _excerpt(n: int, match: Match) -> Excerpt:
     """What was joined begins where its first part does, though it is about the best one's section."""
     passage, first = match.passage, match.parts[0] if match.parts else match.passage
-    return Excerpt(n, _title(passage), passage.text, passage, begins_under(first))
+    return _made((n, _title(passage), passage.text, passage, begins_under(first) if first.within else first.headings))
 
 
 def _title(passage: Passage) -> str:

@@ -42,9 +42,9 @@ def plain_title(text: str, longest: int = _LONGEST_TITLE) -> str:
 def place_of(passage: Passage) -> SourcePlace:
     """The section, or the page where there is none."""
     headings = [heading for heading in passage.headings if heading.strip() and heading != passage.title][-_HEADINGS:]
-    label = " › ".join(plain_title(heading, _LONGEST_LABEL) for heading in headings)
+    label = " › ".join([plain_title(heading, _LONGEST_LABEL) for heading in headings])
     page = f"p. {passage.page}" if passage.page else ""
-    return SourcePlace(", ".join(part for part in (label, page) if part), passage.link)
+    return SourcePlace(", ".join(filter(None, (label, page))), passage.link)
 
 
 def source_of(n: int, match: Match) -> Source:

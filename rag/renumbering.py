@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rag.code_spans import code_spans, pieces
@@ -59,8 +58,10 @@ class Numbering:
 
     def sources(self) -> tuple[Source, ...]:
         return tuple(
-            Source(n, passages[0].base, passages[0].document, passages[0].title or passages[0].document, _places(passages))
-            for n, passages in self._passages.items()
+            [
+                Source(n, passages[0].base, passages[0].document, passages[0].title or passages[0].document, _places(passages))
+                for n, passages in self._passages.items()
+            ]
         )
 
     def _number(self, passage: Passage) -> int:
@@ -125,7 +126,7 @@ def _places(passages: Sequence[Passage]) -> tuple[SourcePlace, ...]:
         return (place_of(kept[0]),)
     first, *others = list(dict.fromkeys(map(place_of, kept)))[:_MOST_PLACES]
     title = passages[0].title or passages[0].document
-    return (first, *[place if place.label else replace(place, label=title) for place in others])
+    return (first, *[place if place.label else place._replace(label=title) for place in others])
 
 
 def _seen_from(other: Passage, passage: Passage) -> bool:
@@ -174,7 +175,7 @@ def finished(text: str, sources: tuple[Source, ...] = ()) -> tuple[str, tuple[So
     order: dict[int, int] = {}
     text = _VERIFIED.sub(lambda match: f"[{order.setdefault(int(match[1]), len(order) + 1)}]", text).strip()
     named = {source.n: source for source in sources}
-    cited = tuple([named[n] if n == at else replace(named[n], n=at) for n, at in order.items() if n in named])
+    cited = tuple([named[n] if n == at else named[n]._replace(n=at) for n, at in order.items() if n in named])
     return text, cited
 
 

@@ -268,16 +268,14 @@ class Match(NamedTuple):
 # --- answering ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class SourcePlace:
+class SourcePlace(NamedTuple):
     """One place that an answer cites: its name for a reader (a section, a page) and the link that leads there."""
 
     label: str
     link: str
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """One entry of the SOURCES footer: a cited document and the places in it, the first one first."""
 
     n: int

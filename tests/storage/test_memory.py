@@ -172,7 +172,7 @@ async def test_what_a_connection_was_prepared_with_may_be_rolled_back(memory: Me
 
 
 async def test_an_answer_is_stored_with_all_that_its_reader_sees(memory: Memory, database: Database) -> None:
-    answer = replace(ANSWER, suggestions=(replace(SOURCE, n=2, places=()),), abstained=True)
+    answer = replace(ANSWER, suggestions=(SOURCE._replace(n=2, places=()),), abstained=True)
     await memory.remember(THREAD, asked(), answer, run())
 
     row = await database.read(lambda connection: connection.execute(select(schema.answers)).one())
@@ -300,7 +300,7 @@ any_text = st.text(st.characters(codec=None) | st.sampled_from("\0\ud800\udfff\u
 async def test_any_text_can_be_kept(memory: Memory, text: str, speaker: str, own: str) -> None:
     name = str(uuid4())
     thread = Thread(Place("slack", text, speaker), f"{own}{name}")
-    answer = replace(ANSWER, text=text, language="", question=text, suggestions=(replace(SOURCE, title=text),))
+    answer = replace(ANSWER, text=text, language="", question=text, suggestions=(SOURCE._replace(title=text),))
 
     await memory.remember(thread, Turn("user", text, speaker), answer, run(name, error=text))
 
