@@ -105,7 +105,7 @@ class ExtractiveWriter:
         fitting = [one for one in ranked if one.passage >= self._settings.covered or one.cosine >= self._settings.cosine]
         read = _by_excerpt(ranked)
         sides_told = [one for one in pair if one in ranked]
-        chosen = [one.sentence for one in sides_told]
+        chosen = [sentence for one in sides_told for sentence in _with_what_it_leads_to(one.sentence, read[one.sentence.n])]
         first = max(sides_told, key=attrgetter("score"), default=None)
         for one in fitting:
             if len(chosen) >= self._settings.sentences or (first and one.score < _RELATIVE * first.score):
@@ -132,7 +132,7 @@ class ExtractiveWriter:
             if following is None or following in found or following.block != sentence.block or following.kind != "prose":
                 continue
             goes_on = following in touching or needs_the_one_before(following) or (how and shares_a_word(following, sentence))
-            more = [following, *continuation(following, read[sentence.n])] if following.is_open else [following]
+            more = _with_what_it_leads_to(following, read[sentence.n])
             if goes_on and _room_taken([*found, *more]) <= self._settings.characters:
                 found += [one for one in more if one not in found]
         return found
@@ -218,6 +218,10 @@ def _by_excerpt(ranked: Sequence[Scored]) -> dict[int, list[Sentence]]:
 def _room_taken(sentences: Sequence[Sentence]) -> int:
     """In characters. Code is looked at, not read."""
     return sum(len(one.text) for one in sentences if one.kind != "code")
+
+
+def _with_what_it_leads_to(sentence: Sentence, read: Sequence[Sentence]) -> list[Sentence]:
+    return [sentence, *continuation(sentence, read)] if sentence.is_open else [sentence]
 
 
 def _with_context(sentence: Sentence) -> list[Sentence]:

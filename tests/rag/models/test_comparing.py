@@ -70,3 +70,9 @@ async def test_a_side_whose_name_stands_within_the_others_is_told_as_well() -> N
 
     assert "158" in found
     assert "15天" in found
+
+
+async def test_a_side_that_only_leads_to_what_is_told_brings_it() -> None:
+    text = "Socket Mode is the default.\n\n## HTTP\n\nFor HTTP requests, set this:\n\n```sh\nexport SECRET=it\n```"
+
+    assert "export SECRET=it" in await answer("What is the difference between Socket Mode and HTTP?", excerpts(text))
