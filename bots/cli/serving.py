@@ -165,6 +165,7 @@ async def open_discord(footnote: Footnote, stack: AsyncExitStack) -> DiscordPlat
         client,
         DiscordSurface(client, threads=table.threads),
         lambda desk: Listener(desk, footnote.inbox, chosen, Administration(footnote), choosable),
+        {"discord.channels": table.channels, "discord.forums": table.forums},
     )
 
 

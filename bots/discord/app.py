@@ -16,11 +16,11 @@ from bots.discord.beginning import begin
 from bots.discord.buttons import GoOn, Verdict
 from bots.discord.commands import LONGEST, Tree, add_administering, add_asking, synchronise
 from bots.discord.heard import is_thinking
-from bots.discord.places import PLATFORM
+from bots.discord.places import PLATFORM, unseen
 from rag.errors import BadSetting, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 
     from bots.access import Choosable
     from bots.desk import Desk
@@ -163,8 +163,16 @@ class DiscordPlatform:
 
     name = PLATFORM
 
-    def __init__(self, app: App, surface: DiscordSurface, listener: Callable[[Desk], Listener]) -> None:
+    def __init__(
+        self,
+        app: App,
+        surface: DiscordSurface,
+        listener: Callable[[Desk], Listener],
+        named: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
+        """`named` are the ids of channels in the settings, by setting."""
         self._app = app
+        self._named = named or {}
         self.surface = surface
         self._listener = listener
 
@@ -178,6 +186,8 @@ class DiscordPlatform:
         catching_up = asyncio.create_task(self._app.absence.run())
         if not self._app.intents.message_content:
             log.warning(NO_CONTENT)
+        for wrong in unseen(self._app, self._named):
+            log.warning("%s", wrong)
         try:
             yield
         finally:

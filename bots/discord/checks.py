@@ -11,6 +11,7 @@ import discord
 
 from bots.discord.app import INTENT_MISSING, without_voice
 from bots.discord.beginning import FAILURES, cannot_begin, log_in
+from bots.discord.places import leads_nowhere
 from bots.discord.tokens import refuse
 from rag.checking import Check
 from rag.errors import BadSetting
@@ -132,10 +133,7 @@ class _Examination:
             channel = await guild.fetch_channel(seen.id)  # in the guild with its roles
             me = await guild.fetch_member(self.known.id if client.user is None else client.user.id)
         except (discord.NotFound, discord.Forbidden) as error:
-            raise BadSetting(
-                f"{setting} names {id_}, which leads to no channel that the bot can see. Copy it again, or let the bot's role view "
-                "the channel."
-            ) from error
+            raise BadSetting(leads_nowhere(setting, id_)) from error
         if setting == "discord.forums" and not isinstance(channel, discord.ForumChannel):
             raise BadSetting(f"{setting} names #{channel.name} ({id_}), which is no forum. Name a forum, or leave it out.")
         missing = self._missing(channel.permissions_for(me), forum=isinstance(channel, discord.ForumChannel))

@@ -12,6 +12,8 @@ import discord
 from rag.types import Place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from rag.types import Question
 
 PLATFORM = "discord"
@@ -82,3 +84,22 @@ def seen(text: str) -> str:
     """Without blanks around it; "" where nothing of it is shown."""
     text = text.strip()
     return text if any(sign not in UNSEEN and category(sign) not in {"Cc", "Cf", "Zs"} for sign in text) else ""
+
+
+def leads_nowhere(setting: str, id_: str) -> str:
+    told = f"{setting} names {id_}, which leads to no channel that the bot can see."
+    return f"{told} Copy it again, or let the bot's role view the channel."
+
+
+def unseen(client: discord.Client, named: Mapping[str, Iterable[str]]) -> list[str]:
+    """What is wrong with channels that settings name, in sentences; nothing before all servers were told of."""
+    if not client.is_ready() or any(guild.unavailable for guild in client.guilds):
+        return []
+    return [leads_nowhere(setting, id_) for setting, ids in named.items() for id_ in ids if not _is_seen(client, int(id_))]
+
+
+def _is_seen(client: discord.Client, id_: int) -> bool:
+    seen = client.get_channel(id_)
+    if not isinstance(seen, discord.abc.GuildChannel):
+        return False
+    return seen.guild.me is None or seen.permissions_for(seen.guild.me).view_channel

@@ -51,6 +51,7 @@ class Bot:
         self.bases: Sequence[str] = ["handbook"]
         self.choosable: Choosable = lambda _place, _roles: self.bases
         self.threads: Threads = "offer"
+        self.named: dict[str, tuple[str, ...]] = {}
         self.pace = 0.05
         self.index: PassageIndex = index
         self.runs: Any = ScriptedRuns()
@@ -73,7 +74,7 @@ class Bot:
         )
         surface = DiscordSurface(app, threads=self.threads)
         surface.pace = self.pace
-        platform = DiscordPlatform(app, surface, self.listener)
+        platform = DiscordPlatform(app, surface, self.listener, self.named)
         desk = Desk(
             inbox=self.inbox,
             memory=self.memory,

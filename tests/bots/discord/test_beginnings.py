@@ -17,6 +17,7 @@ from rag.checking import findings
 from rag.errors import BadSetting, PostLater
 from rag.types import Place, Question, Thread
 from tests.fakes.discord.faults import Fault
+from tests.fakes.discord.state import VIEW
 from tests.fakes.gate import gates
 
 if TYPE_CHECKING:
@@ -45,6 +46,22 @@ async def test_a_server_that_is_not_told_of_yet_is_waited_for() -> None:
 
     with pytest.raises(PostLater, match="has not told yet"):
         await DiscordSurface(client).reach(question)
+
+
+async def test_channels_of_the_settings_that_the_bot_cannot_see_are_told_once(
+    fake: FakeDiscord, bot: Bot, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = fake.guild()
+    hidden, forum = place.channel("secret", denied={place.id: VIEW}), place.forum("help")
+    bot.named = {"discord.channels": (place.general.id, hidden.id, "381870553235193857"), "discord.forums": (forum.id,)}
+    async with bot.running():
+        await (await place.person("Ana").says("@Footnote how?")).answered(holding="About how?")
+
+    told = [record.getMessage() for record in caplog.records if "leads to no channel" in record.getMessage()]
+    assert [one.partition(",")[0] for one in told] == [
+        f"discord.channels names {hidden.id}",
+        "discord.channels names 381870553235193857",
+    ]
 
 
 # --- while Discord fails --------------------------------------------------------------------------------------------
