@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +55,13 @@ class Terminal:
     @property
     def environment(self) -> dict[str, str]:
         return {"PATH": GIVEN.get("PATH", ""), "HOME": str(self.folder), "LANG": "C.UTF-8", **self.variables}
+
+    def with_a_database_in(self, folder: Path) -> Terminal:
+        """For a process that serves: it takes up every question that it finds in its database, those of another test, too."""
+        own = folder / "footnote.db"
+        with closing(sqlite3.connect(self.folder / ".footnote" / "footnote.db")) as ours, closing(sqlite3.connect(own)) as copy:
+            ours.backup(copy)
+        return replace(self, variables={**self.variables, "DATABASE_URL": f"sqlite:///{own}"})
 
     def run(self, *arguments: str, said: str | bytes = b"", **variables: str) -> Said:
         """Run `footnote`; `said` is piped in."""

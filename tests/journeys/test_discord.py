@@ -20,6 +20,7 @@ from tests.journeys.terminal import said_until_it_listens
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
 
     from tests.journeys.terminal import Terminal
 
@@ -58,6 +59,11 @@ async def stopped(process: subprocess.Popen[bytes], started: asyncio.Task[bytes]
 
 
 @pytest.fixture
+def docs(docs: Terminal, tmp_path: Path) -> Terminal:
+    return docs.with_a_database_in(tmp_path)
+
+
+@pytest.fixture
 async def fake() -> AsyncIterator[FakeDiscord]:
     async with FakeDiscord() as fake:
         yield fake
@@ -68,7 +74,9 @@ async def test_from_the_token_to_an_answer_with_its_sources_and_a_follow_up_in_i
     fake: FakeDiscord, docs: Terminal
 ) -> None:
     place = fake.guild()
-    stranger = replace(docs, variables={**fake.variables, "FOOTNOTE_DISCORD__FORUMS": f'["{place.forum("help").id}"]'})
+    stranger = replace(
+        docs, variables={**docs.variables, **fake.variables, "FOOTNOTE_DISCORD__FORUMS": f'["{place.forum("help").id}"]'}
+    )
     ana, ben, ada = place.person("Ana"), place.person("Ben"), place.person("Ada", admin=True)
     checked = await asyncio.to_thread(stranger.run, "doctor", "discord")
     assert (checked.status, checked.err) == (0, "")
@@ -110,7 +118,7 @@ async def test_asked_to_stop_it_ends_well_and_a_question_left_is_answered_by_the
 ) -> None:
     place = fake.guild()
     ana = place.person("Ana")
-    stranger = replace(docs, variables={**fake.variables, "FOOTNOTE_DESK__DRAIN_SECONDS": "1"})
+    stranger = replace(docs, variables={**docs.variables, **fake.variables, "FOOTNOTE_DESK__DRAIN_SECONDS": "1"})
     async with serving(stranger, fake) as first:
         used = await ana.slash("ask", question="how do I make a run forget removed files?")
         said = await ana.says("@Footnote how do I use PostgreSQL instead of SQLite?")
@@ -128,7 +136,7 @@ async def test_asked_to_stop_it_ends_well_and_a_question_left_is_answered_by_the
 async def test_the_core_at_work_keeps_no_heartbeat_waiting(fake: FakeDiscord, docs: Terminal) -> None:
     place = fake.guild()
     fake.gateway.heartbeat_milliseconds = 300
-    async with serving(replace(docs, variables=fake.variables), fake):
+    async with serving(replace(docs, variables={**docs.variables, **fake.variables}), fake):
         used = [await place.person(f"P{number}").slash("ask", question=f"how do I use setting {number}?") for number in range(4)]
         for one in used:
             await one.answered(seconds=SECONDS)
@@ -143,7 +151,7 @@ async def test_one_process_serves_slack_and_discord_and_neither_shows_what_was_a
 ) -> None:
     place = fake.guild()
     async with FakeSlack() as slack:
-        stranger = replace(docs, variables={**fake.variables, **slack.variables})
+        stranger = replace(docs, variables={**docs.variables, **fake.variables, **slack.variables})
         async with serving(stranger, fake, "run", also=lambda: bool(slack.courier.sockets)) as printed:
             asked = slack.workspace.person("Ana").says("@Footnote how do I use PostgreSQL instead of SQLite?")
             used = await place.person("Ana").slash("ask", question="how do I make a run forget removed files?")
@@ -166,14 +174,14 @@ async def test_one_process_serves_slack_and_discord_and_neither_shows_what_was_a
 
 async def test_a_wrong_token_and_a_missing_intent_end_the_start_with_one_clear_line(fake: FakeDiscord, docs: Terminal) -> None:
     fake.guild()
-    wrong = replace(docs, variables={**fake.variables, "DISCORD_TOKEN": "reset.since.then"})
+    wrong = replace(docs, variables={**docs.variables, **fake.variables, "DISCORD_TOKEN": "reset.since.then"})
     refused = await asyncio.to_thread(wrong.run, "discord")
     asked = list(fake.requests)
-    of_another_kind = replace(docs, variables={**fake.variables, "DISCORD_TOKEN": "0123456789abcdef" * 4})
+    of_another_kind = replace(docs, variables={**docs.variables, **fake.variables, "DISCORD_TOKEN": "0123456789abcdef" * 4})
     confused = await asyncio.to_thread(of_another_kind.run, "discord")
     assert fake.requests == asked, "it can be told without asking Discord"
     fake.gateway.disallowed |= 1 << 15
-    closed = await asyncio.to_thread(replace(docs, variables=fake.variables).run, "discord")
+    closed = await asyncio.to_thread(replace(docs, variables={**docs.variables, **fake.variables}).run, "discord")
 
     for started, named in ((refused, "DISCORD_TOKEN"), (confused, "the public key"), (closed, "discord.message_content = false")):
         assert started.status == 1

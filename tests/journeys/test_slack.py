@@ -16,6 +16,7 @@ from tests.fakes.slack import FakeSlack
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from tests.journeys.terminal import Terminal
 
@@ -43,13 +44,18 @@ async def serving(stranger: Terminal, slack: FakeSlack) -> AsyncIterator[list[st
 
 
 @pytest.fixture
+def docs(docs: Terminal, tmp_path: Path) -> Terminal:
+    return docs.with_a_database_in(tmp_path)
+
+
+@pytest.fixture
 async def slack() -> AsyncIterator[FakeSlack]:
     async with FakeSlack() as slack:
         yield slack
 
 
 async def test_from_the_tokens_to_an_answer_with_its_sources_and_a_follow_up(slack: FakeSlack, docs: Terminal) -> None:
-    stranger = replace(docs, variables=slack.variables)
+    stranger = replace(docs, variables={**docs.variables, **slack.variables})
     ana, ben = slack.workspace.person("Ana", admin=True), slack.workspace.person("Ben")
     checked = await asyncio.to_thread(stranger.run, "doctor", "slack")
     assert (checked.status, checked.err) == (0, "")
@@ -89,7 +95,7 @@ async def test_from_the_tokens_to_an_answer_with_its_sources_and_a_follow_up(sla
 
 async def test_a_wrong_token_ends_the_start_with_one_clear_line(slack: FakeSlack, docs: Terminal) -> None:
     for name, value in (("SLACK_BOT_TOKEN", "xoxb-wrong"), ("SLACK_APP_TOKEN", "xapp-wrong"), ("SLACK_APP_TOKEN", "")):
-        stranger = replace(docs, variables={**slack.variables, name: value})
+        stranger = replace(docs, variables={**docs.variables, **slack.variables, name: value})
         started = await asyncio.to_thread(stranger.run, "slack")
         checked = await asyncio.to_thread(stranger.run, "doctor", "slack")
 
