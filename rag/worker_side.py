@@ -10,8 +10,8 @@ import signal
 import struct
 import sys
 import threading
+import time
 from importlib import import_module
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 HEADER = struct.Struct("<BI")  # a status and a length, then that many bytes
 DONE = 0
 FAILED = 1  # the function raised; the bytes say what
+_READ = 1 << 16  # bytes of requests at once: all that wait, as a rule
+_LOOK_SECONDS = 0.2  # between two looks for the parent
 
 
 def frame(status: int, body: bytes) -> bytes:
@@ -35,9 +37,8 @@ def main() -> None:
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)
     requests, replies = _take_pipes()
-    inbox: SimpleQueue[bytes] = SimpleQueue()
-    threading.Thread(target=_listen, args=(requests, inbox), daemon=True).start()
-    _answer(target, inbox, replies)
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+    _answer(target, requests, replies)
 
 
 def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
@@ -45,17 +46,17 @@ def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
     requests, replies = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    return os.fdopen(requests, "rb"), os.fdopen(replies, "wb")
+    return os.fdopen(requests, "rb", _READ), os.fdopen(replies, "wb")
 
 
-def _listen(requests: BinaryIO, inbox: SimpleQueue[bytes]) -> None:
-    """In a thread, so that the end of the parent ends this process at once, in the midst of any work."""
-    while len(head := requests.read(HEADER.size)) == HEADER.size:
-        inbox.put(requests.read(HEADER.unpack(head)[1]))
+def _watch(parent: int) -> None:
+    """In a thread, so that the end of the parent ends this process, in the midst of any work."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
     os._exit(0)
 
 
-def _answer(target: str, inbox: SimpleQueue[bytes], replies: BinaryIO) -> None:
+def _answer(target: str, requests: BinaryIO, replies: BinaryIO) -> None:
     """The first frame says that the function is loaded, or why it cannot be."""
     module, _, name = target.partition(":")
     try:
@@ -64,8 +65,8 @@ def _answer(target: str, inbox: SimpleQueue[bytes], replies: BinaryIO) -> None:
         _reply(replies, frame(FAILED, _words(error)))
         return
     _reply(replies, frame(DONE, b""))
-    while True:
-        payload = inbox.get()
+    while len(head := requests.read(HEADER.size)) == HEADER.size:
+        payload = requests.read(HEADER.unpack(head)[1])
         try:
             reply = frame(DONE, work(payload))
         except BaseException as error:  # noqa: BLE001 - outermost boundary; native parsers raise BaseException when they panic

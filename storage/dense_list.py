@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FILES = ("vectors.f4", "present.b1", *code_list.FILES)
 EXACT = 2_000  # vectors: up to so many the product with all of them takes little more time than a look at codes
 LOOKED_AT = (100, 3)  # so many, and so many for each that is wanted, among 10,000 vectors: .98 of the exact best are among them
+LONG = 50_000  # vectors
 MORE = 0.2  # more among more, by this power of their number, for the same share: 1.6 times as many among 100,000
 
 
@@ -70,23 +71,22 @@ class DenseList:
     def filled(self) -> bool:
         return bool(len(self._filled))
 
-    def best(
-        self, vector: NDArray[np.float32], limit: int, also: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
-        """The rows of the best cosines, best first, equal ones in order of their rows; their cosines, and those of `also`.
+    @property
+    def is_long(self) -> bool:
+        """Whether a look through it takes longer than to have it made by another thread."""
+        return self._codes is not None and len(self._filled) >= LONG
 
-        Cosines are exact, and worked out row by row, so that equal vectors have equal ones wherever they lie.
-        """
+    def best(self, vector: NDArray[np.float32], limit: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The rows of the best cosines, best first, equal ones in order of their rows; and their cosines."""
         rows = self._near(vector, limit)
-        if len(rows) == len(self._vectors):
-            every = np.asarray(np.vecdot(self._vectors, vector))
-            cosines, others = every, every[also]
-        else:
-            looked_at = self._vectors.take(np.concatenate([rows, also]), axis=0)
-            every = np.asarray(np.vecdot(looked_at, vector))
-            cosines, others = every[: len(rows)], every[len(rows) :]
+        cosines = self.cosines(vector, rows)
         first = foremost(cosines, limit)
-        return rows[first], cosines[first], others
+        return rows[first], cosines[first]
+
+    def cosines(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Exact, and worked out row by row, so that equal vectors have equal ones wherever they lie."""
+        vectors = self._vectors if len(rows) == len(self._vectors) else self._vectors.take(rows, axis=0)
+        return np.asarray(np.vecdot(vectors, vector))
 
     def _near(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         """The rows, ascending, of the vectors that are worth an exact look."""

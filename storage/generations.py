@@ -27,13 +27,17 @@ from storage.passage_list import PassageBuilder, PassageList
 from storage.sketch_list import SketchBuilder, SketchList
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from concurrent.futures import Executor
     from pathlib import Path
+    from typing import TypeAlias
 
     from numpy.typing import NDArray
 
     from rag.types import Search
     from storage.passage_rows import PassageRows
+
+    _Near: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 FILES = (*lexical_list.FILES, *dense_list.FILES, *passage_list.FILES, *sketch_list.FILES)
 MANIFEST = "manifest.json"
@@ -108,12 +112,14 @@ class Generation:
         self.passages = PassageList(folder)
         self._sketches = SketchList(folder)
 
-    def search(self, search: Search) -> list[Candidate]:
+    def search(self, search: Search, aside: Executor | None = None) -> list[Candidate]:
+        """With a thread that has nothing else to do, both lists are looked through at once."""
         if not self.size or search.limit <= 0:
             return []
+        nearest = self._nearest(search, aside)
         look = self._lexical.look(search.terms)
         lexical = best(look.scores, search.limit)
-        near, cosines = self._nearest(search, lexical)
+        near, cosines = nearest(lexical)
         rows, first = np.unique(np.concatenate([near, lexical]), return_index=True)
         columns = (
             self.passages.ids(rows),
@@ -126,26 +132,34 @@ class Generation:
         )
         return candidates(columns)
 
-    def _nearest(self, search: Search, lexical: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The rows of the dense list, best first; their cosines, followed by those of the lexical list's rows."""
+    def _nearest(self, search: Search, aside: Executor | None) -> Callable[[NDArray[np.int64]], _Near]:
+        """Gives the rows of the dense list, best first, and their cosines, followed by those of the lexical list's rows."""
         if search.vector is None or not self._dense.filled:
-            return np.zeros(0, np.int64), np.zeros(len(lexical), np.float32)
-        near, cosines, others = self._dense.best(np.frombuffer(search.vector, "<f4"), search.limit, lexical)
-        return near, np.concatenate([cosines, others])
+            return lambda lexical: (np.zeros(0, np.int64), np.zeros(len(lexical), np.float32))
+        vector = np.frombuffer(search.vector, "<f4")
+        look = partial(self._dense.best, vector, search.limit)
+        begun = aside.submit(look) if aside and self._dense.is_long else None
+
+        def found(lexical: NDArray[np.int64]) -> _Near:
+            others = self._dense.cosines(vector, lexical)
+            near, cosines = look() if begun is None or begun.cancel() else begun.result()  # a thread may find no processor
+            return near, np.concatenate([cosines, others])
+
+        return found
 
 
 def candidates(columns: Iterable[Sequence[Any]]) -> list[Candidate]:
     return list(map(_candidate, zip(*columns, strict=True)))
 
 
-def searched(base: str, generation: Generation, search: Search) -> list[Candidate]:
+def searched(base: str, generation: Generation, search: Search, aside: Executor | None = None) -> list[Candidate]:
     dimension = generation.signature.dimension
     if search.vector is not None and len(search.vector) != 4 * dimension:
         raise IndexMismatch(
             f"The index of base {base!r} was made with vectors of {dimension} dimensions, the question's has "
             f"{len(search.vector) // 4}. Make it again with `footnote index --rebuild`."
         )
-    return generation.search(search)
+    return generation.search(search, aside)
 
 
 def ranks(rows: NDArray[np.int64], ranked: NDArray[np.int64]) -> list[int]:

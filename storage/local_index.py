@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -12,7 +13,7 @@ from storage.generations import searched
 from storage.index_folder import IndexFolder
 from storage.lanes import Lane, outcome
 from storage.local_writer import guarded, writing
-from storage.searcher import MANY, Searcher
+from storage.searcher import MANY, Searcher, cores
 from storage.shelf import Reader, Shelf, worked
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class LocalIndex:
         self._shelves: dict[str, Shelf] = {}
         self._seen: dict[str, Reader] = {}  # to be the newest, since the event loop's last round: nobody could tell a later look
         self._lane = Lane("index")
+        self.aside = ThreadPoolExecutor(1, "dense list") if cores() > 1 else None  # for who searches at once
         self._let_in = 0.0
 
     async def __aenter__(self) -> Self:
@@ -54,6 +56,8 @@ class LocalIndex:
     async def __aexit__(self, *_: object) -> None:
         await self.searcher.__aexit__()
         await self._lane.close()
+        if self.aside:
+            self.aside.shutdown()
         for shelf in self._shelves.values():
             await asyncio.to_thread(shelf.close)
 
@@ -62,7 +66,7 @@ class LocalIndex:
         if (found := await self.searcher.search(base, search)) is not None:
             return found
         if (reader := self._current(base)) and reader.generation.size <= self._at_once:
-            return searched(base, reader.generation, search)
+            return searched(base, reader.generation, search, self.aside)
         return await self._read(base, lambda reader: searched(base, reader.generation, search), [])
 
     async def beside(self, base: str, search: Search, work: Work[T]) -> T | None:
@@ -70,7 +74,7 @@ class LocalIndex:
         if (found := await self.searcher.beside(base, search, work)) is not None:
             return found
         if (reader := self._current(base)) and reader.generation.size <= self._at_once:
-            return guarded(base, partial(worked, reader, base, search, work))
+            return guarded(base, partial(worked, reader, base, search, work, self.aside))
         return await self._read(base, lambda reader: worked(reader, base, search, work), None)
 
     async def _let_others_in(self) -> None:

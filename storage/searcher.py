@@ -59,7 +59,7 @@ class Searcher:
         self._workers = Workers(_TARGET, processes=1, niceness=0, ahead=_AHEAD, retries=0, idle_seconds=IDLE_SECONDS)
         self._starting: asyncio.Task[None] | None = None
         self._not_before = 0.0
-        self._alone = _cores() < 2  # noqa: PLR2004 - nothing would be done side by side
+        self._alone = cores() < 2  # noqa: PLR2004 - nothing would be done side by side
 
     async def __aenter__(self) -> Self:
         await self._workers.__aenter__()
@@ -166,5 +166,5 @@ def _nobody() -> None:
     return None
 
 
-def _cores() -> int:
+def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

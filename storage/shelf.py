@@ -19,6 +19,7 @@ from storage.passage_rows import PassageRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Executor
 
     from rag.ports import Work
     from rag.types import Passage, Search, Stretch
@@ -153,5 +154,5 @@ class Shelf:
                     return
 
 
-def worked(reader: Reader, base: str, search: Search, work: Work[T]) -> T:
-    return work.done(searched(base, reader.generation, search), reader)
+def worked(reader: Reader, base: str, search: Search, work: Work[T], aside: Executor | None = None) -> T:
+    return work.done(searched(base, reader.generation, search, aside), reader)

@@ -15,7 +15,6 @@ from storage import code_list, dense_list
 from storage.dense_list import DenseBuilder, DenseList
 
 LIMIT = 50
-NONE = np.zeros(0, np.int64)
 
 
 def listed(folder: Path, vectors: Sequence[Vector | None], dimension: int) -> DenseList:
@@ -49,7 +48,8 @@ def test_nearly_all_of_the_exact_best_are_found_by_codes(tmp_path: Path, limit: 
     for row in chance.integers(0, len(vectors), 60):
         question = vectors[row] + 0.03 * chance.standard_normal(512).astype(np.float32)
         cosines = vectors @ question
-        rows, scores, others = held.best(question, limit, np.array([0, 8_999]))
+        rows, scores = held.best(question, limit)
+        others = held.cosines(question, np.array([0, 8_999]))
         assert scores == pytest.approx(cosines[rows], abs=1e-5)
         assert others == pytest.approx(cosines[[0, 8_999]], abs=1e-5)
         assert sorted(scores, reverse=True) == scores.tolist()
@@ -66,7 +66,7 @@ def test_vectors_of_any_dimension_are_coded(tmp_path: Path, dimension: int) -> N
 
     for row in range(0, 2_500, 100):
         assert len(held._near(vectors[row], 20)) < 200
-        rows, scores, _ = held.best(vectors[row], 20, NONE)
+        rows, scores = held.best(vectors[row], 20)
         cosines = np.vecdot(vectors, vectors[row])
         assert scores[0] == pytest.approx(cosines.max(), abs=1e-3)
         assert np.array_equal(scores, cosines[rows])
@@ -76,7 +76,7 @@ def test_up_to_some_vectors_all_are_looked_at(tmp_path: Path) -> None:
     vectors = clustered(dense_list.EXACT, 64)
     held = listed(tmp_path, as_bytes(vectors), 64)
 
-    rows, *_ = held.best(vectors[7], LIMIT, NONE)
+    rows, _ = held.best(vectors[7], LIMIT)
 
     assert rows.tolist() == (-np.vecdot(vectors, vectors[7])).argsort(kind="stable")[:LIMIT].tolist()
     assert (tmp_path / "codes.faiss").read_bytes() == b""
@@ -92,7 +92,7 @@ def test_where_there_is_no_package_for_codes_all_are_looked_at(tmp_path: Path, m
     made_there = listed(tmp_path / "there", as_bytes(vectors), 64)
 
     for held in (brought, made_there):
-        rows, *_ = held.best(vectors[7], LIMIT, NONE)
+        rows, _ = held.best(vectors[7], LIMIT)
         assert rows.tolist() == (-np.vecdot(vectors, vectors[7])).argsort(kind="stable")[:LIMIT].tolist()
 
 
@@ -118,7 +118,7 @@ def test_of_copies_of_one_vector_the_first_are_found(tmp_path: Path, copies: int
 
     for noise in (0.0, 0.1, 0.3):
         question = vectors[same[0]] + noise * chance.standard_normal(64).astype(np.float32)
-        rows, scores, _ = held.best(question, LIMIT, NONE)
+        rows, scores = held.best(question, LIMIT)
         found = rows[np.isin(rows, same)]
         assert found.tolist() == same[: len(found)].tolist()
         assert len(set(scores[np.isin(rows, same)].tolist())) <= 1
@@ -129,7 +129,7 @@ def test_of_many_passages_few_of_which_have_a_vector_these_are_found(tmp_path: P
     vectors = as_bytes(clustered(60, 64))
     held = listed(tmp_path, [vectors[row // 100] if row % 100 == 0 else None for row in range(6_000)], 64)
 
-    rows, *_ = held.best(np.frombuffer(vectors[7], "<f4"), 100, NONE)
+    rows, _ = held.best(np.frombuffer(vectors[7], "<f4"), 100)
 
     assert rows[0] == 700
     assert sorted(rows.tolist()) == list(range(0, 6_000, 100))
@@ -140,7 +140,7 @@ def test_passages_without_a_vector_are_not_found_among_many_that_have_one(tmp_pa
     held = listed(tmp_path, [vector.tobytes() if row % 3 else None for row, vector in enumerate(vectors)], 64)
 
     for row in (1, 2_999, 5_998):
-        found, cosines, _ = held.best(vectors[row], LIMIT, NONE)
+        found, cosines = held.best(vectors[row], LIMIT)
         assert found[0] == row
         assert (found % 3).all()
         assert cosines == pytest.approx((vectors @ vectors[row])[found], abs=1e-5)
@@ -153,7 +153,7 @@ def test_a_vector_of_what_is_no_number_is_not_found(tmp_path: Path, size: int, w
     vectors[::2, 5] = wrong
     held = listed(tmp_path, as_bytes(vectors), 64)
 
-    rows, cosines, _ = held.best(vectors[7], LIMIT, NONE)
+    rows, cosines = held.best(vectors[7], LIMIT)
 
     assert len(rows) == LIMIT
     assert rows[0] == 7
@@ -166,7 +166,7 @@ def test_a_question_as_near_to_all_finds_the_first(tmp_path: Path, vectors: NDAr
     held = listed(tmp_path, as_bytes(vectors), 64)
     question = np.zeros(64, np.float32) if vectors[0, 1] else np.eye(64, dtype=np.float32)[1]
 
-    rows, scores, _ = held.best(question, LIMIT, NONE)
+    rows, scores = held.best(question, LIMIT)
 
     assert rows.tolist() == list(range(LIMIT))
     assert not scores.any()
@@ -176,7 +176,7 @@ def test_more_than_there_are_may_be_wanted(tmp_path: Path) -> None:
     vectors = clustered(3_000, 64)
     held = listed(tmp_path, as_bytes(vectors), 64)
 
-    rows, *_ = held.best(vectors[7], 5_000, NONE)
+    rows, _ = held.best(vectors[7], 5_000)
 
     assert rows.tolist() == (-np.vecdot(vectors, vectors[7])).argsort(kind="stable").tolist()
 
@@ -184,7 +184,7 @@ def test_more_than_there_are_may_be_wanted(tmp_path: Path) -> None:
 def made(folder: Path, size: int) -> tuple[bytes, bool]:
     """The codes of some vectors, and whether the library that makes and reads them was loaded."""
     folder.mkdir()
-    listed(folder, as_bytes(clustered(size, 64)), 64).best(np.zeros(64, np.float32), LIMIT, NONE)
+    listed(folder, as_bytes(clustered(size, 64)), 64).best(np.zeros(64, np.float32), LIMIT)
     return (folder / "codes.faiss").read_bytes(), "faiss" in sys.modules
 
 

@@ -7,10 +7,14 @@ import os
 import random
 import shutil
 import sqlite3
+import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import bm25s
 import numpy as np
@@ -569,3 +573,47 @@ async def test_by_codes_many_copies_of_one_vector_are_ranked_in_the_order_of_the
     candidates = await index.search(BASE, Search((), direction("the same"), limit=5))
 
     assert [each.id for each in candidates] == [f"d{number:03}#0" for number in range(5)]
+
+
+class Prompt(ThreadPoolExecutor):
+    """Its thread has begun before anybody could look."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future = super().submit(fn, *args, **kwargs)
+        while not (future.running() or future.done()):
+            time.sleep(0)
+        return future
+
+
+class Kept(ThreadPoolExecutor):
+    """Its thread has something else to do for ever."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ARG002 - as the other's
+        return Future()
+
+
+@pytest.mark.usefixtures("by_codes")
+@pytest.mark.parametrize(("made", "by_another"), [(Prompt, True), (Kept, False)])
+async def test_a_long_dense_list_is_looked_through_by_a_thread_beside_if_that_finds_the_time(
+    index: LocalIndex, monkeypatch: pytest.MonkeyPatch, made: type[ThreadPoolExecutor], *, by_another: bool
+) -> None:
+    documents = some_documents(150)
+    await fill(index, *documents)
+    questions = [direction(each.passage.terms) for each in everything(documents)[::9]]
+    searches = [Search((f"w{number}",), vector, limit=10) for number, vector in enumerate(questions)]
+    at_once = [await index.search(BASE, each) for each in searches]
+    seen: list[bool] = []
+    best = dense_list.DenseList.best
+
+    def by(*given: Any) -> Any:
+        seen.append(threading.current_thread() is not threading.main_thread())
+        return best(*given)
+
+    monkeypatch.setattr(dense_list, "LONG", 100)
+    monkeypatch.setattr(dense_list.DenseList, "best", by)
+    with made(1) as index.aside:
+        found = [await index.search(BASE, each) for each in searches]
+
+    assert found == at_once
+    assert seen == [by_another] * len(searches)
+    assert any(each.dense_rank for each in at_once[0])

@@ -59,7 +59,7 @@ async def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def called_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """There are cores enough, however few this machine has."""
-    monkeypatch.setattr(searcher, "_cores", lambda: 2)
+    monkeypatch.setattr(searcher, "cores", lambda: 2)
 
 
 @pytest_asyncio.fixture
@@ -129,7 +129,7 @@ async def test_one_after_the_other_is_searched_without_a_process(folder: Path) -
 
 
 async def test_many_that_wait_for_each_other_start_the_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searcher, "_cores", lambda: 2)
+    monkeypatch.setattr(searcher, "cores", lambda: 2)
 
     def work() -> int:
         return sum(n * n for n in range(40_000))
@@ -161,7 +161,7 @@ async def test_the_process_that_is_there_searches_on_when_fewer_are_asked_than_s
 
 @pytest.mark.usefixtures("called_for")
 async def test_on_one_core_there_is_no_process(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searcher, "_cores", lambda: 1)
+    monkeypatch.setattr(searcher, "cores", lambda: 1)
 
     async with Searcher(folder, many=1) as alone:
         assert [await alone.search(BASE, each) for each in SEARCHES] == [None] * len(SEARCHES)
