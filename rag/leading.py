@@ -99,6 +99,9 @@ class Leading(NamedTuple):
         led = gathering.led()
         return led._replace(matches=[], folded=[], chosen=_chosen(led, self.choosing, at_hand)) if self.choosing else led
 
+    def lighter(self) -> Leading:
+        return self._replace(choosing=None)
+
     def order(self) -> tuple[str, tuple[object, ...]]:
         words, choosing = tuple(map(tuple, self.words)), self.choosing and tuple(self.choosing)
         return "rag.leading:ordered", (self.base, words, *self[2:-1], choosing)

@@ -41,6 +41,9 @@ _FEWER = 4  # times fewer are enough for a process that is there already,
 _KEPT_WINDOW = 0.5  # in this time: on a busy machine many who ask are not many searches a second
 _EACH = 4  # searches of one who asks count at most, on the average
 _AHEAD = 64  # given to the process at once, so that it never waits for this one
+_BEHIND = 4  # searches that wait for it: then it has more to do than it can
+_MOMENT = 0.01  # seconds
+_BUSY = 0.95  # of its time
 _TARGET = "storage.searcher:worker"
 _SECONDS = 30.0  # for one search, however large the base
 _RETRY_SECONDS = 60.0  # after a process that could not be started
@@ -59,6 +62,7 @@ class Searcher:
         self._workers = Workers(_TARGET, processes=1, niceness=0, ahead=_AHEAD, retries=0, idle_seconds=IDLE_SECONDS)
         self._starting: asyncio.Task[None] | None = None
         self._not_before = 0.0
+        self._looked, self._used, self._waited = time.monotonic(), 0.0, False
         self._alone = cores() < 2  # noqa: PLR2004 - nothing would be done side by side
 
     async def __aenter__(self) -> Self:
@@ -80,9 +84,21 @@ class Searcher:
         return None if found is None else candidates(found)
 
     async def beside(self, base: str, search: Search, work: Work[T]) -> T | None:
-        """The same, with work done there on what was found."""
-        found = await self._done(base, search, work.order()) if self._is_called_for() else None
-        return None if found is None else work.unpacked(found)
+        """The same, with work done there on what was found: less of it while much waits for the process."""
+        if not self._is_called_for():
+            return None
+        part = work.lighter() if self._workers.asked > _BEHIND and self._has_time() else work
+        found = await self._done(base, search, part.order())
+        return None if found is None else part.unpacked(found)
+
+    def _has_time(self) -> bool:
+        """Whether this thread, the event loop's, waited for others of late: then what they can leave to it is done sooner here."""
+        now = time.monotonic()
+        if now - self._looked > _MOMENT:
+            used = time.thread_time()
+            self._waited = used - self._used < _BUSY * (now - self._looked)
+            self._looked, self._used = now, used
+        return self._waited
 
     async def _done(self, base: str, search: Search, order: tuple[str, Any] | None) -> Any:
         try:

@@ -82,6 +82,11 @@ class Workers:
     def pids(self) -> tuple[int, ...]:
         return tuple(seat.worker.pid for seat in self._seats if seat.worker is not None)
 
+    @property
+    def asked(self) -> int:
+        """How many calls were not answered yet."""
+        return len(self._waiting) + sum(len(seat.jobs) for seat in self._seats)
+
     async def call(self, payload: bytes, *, seconds: float | None = None) -> bytes:
         """Raises WorkFailed and WorkerDied; a call that works longer than `seconds` has its process ended."""
         if not self._open:

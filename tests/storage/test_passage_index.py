@@ -12,7 +12,7 @@ import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rag.ports import AtHand, PassageIndex
+from rag.ports import AtHand, PassageIndex, Work
 from rag.types import Candidate, Indexed, Passage, Search, Signature, Stretch
 from storage.local_index import LocalIndex
 from storage.weaviate_index import WeaviateIndex
@@ -227,6 +227,9 @@ class Told:
     def done(self, candidates: Sequence[Candidate], at_hand: AtHand) -> Given:
         found = list(at_hand.passages([each.id for each in candidates]))
         return list(candidates), found, [list(each) for each in at_hand.neighbours(list(map(around, found)))]
+
+    def lighter(self) -> Work[Given]:
+        raise NotImplementedError
 
     def order(self) -> tuple[str, Any]:
         raise NotImplementedError

@@ -112,6 +112,29 @@ async def test_the_process_makes_of_what_is_found_what_would_be_made_of_it_here(
     assert {*map(type, matches), *map(type, passages)} == {Match, Passage}
 
 
+async def test_who_has_time_lets_a_process_that_is_behind_do_less(
+    folder: Path, process: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What this thread chooses then is the same: `test_retrieval` asks it of an index that does nothing beside."""
+    choosing = Choosing("w1?", "en", frozenset(), {BASE: 0.1}, 8, "both", 60, 6000)
+    work = Leading(BASE, [Word(("w1",), 1)], *PLAIN, choosing)
+    search = Search(("w1",), direction(0))
+    async with LocalIndex(folder) as index:
+        whole, light = await led(index, search, work), await led(index, search, work.lighter())
+
+    async def ask(*, looks: bool) -> list[bool]:
+        """Whether each of many was done whole."""
+        monkeypatch.setattr(searcher, "_MOMENT", 0.0 if looks else 1e9)
+        found = await asyncio.gather(*(led(process, search, work) for _ in range(20)))
+        assert all(each in (whole, light) for each in found)
+        return [each == whole for each in found]
+
+    assert whole != light
+    assert all(await ask(looks=False))
+    await asyncio.sleep(0.1)  # this thread has time
+    assert not all(await ask(looks=True))
+
+
 async def test_the_process_sees_a_publish_at_once(folder: Path, process: Searcher) -> None:
     await fill(folder, "new words")
 
