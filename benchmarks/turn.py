@@ -5,8 +5,8 @@
 Rounds of both alternate, so that whatever else the machine does hits both, and each asks what was not asked in the rounds
 before, as people do: what is asked again finds what it needs in the processor's caches. Footnote's side is whole: recall,
 condensing by rule, hybrid search, fusion, selection, expansion, prompt, citing, and question, answer and trace kept in SQLite.
-LangChain's keeps nothing. Models are instant on both sides: vectors made before, a writer that answers from the passages.
-Neither side has a reranker; Footnote's is measured with an instant one as well, which twenty passages are read for.
+LangChain's keeps nothing. Both give the writer eight passages; LangChain by itself would take four (`--k 4`). Models are instant
+on both sides: vectors made before, a writer that answers from the passages. Neither side has a reranker; Footnote's is measured with an instant one as well, which twenty passages are read for.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rag.condensing import Condenser, CondenseSettings
 from rag.conversation import Conversation, ConversationSettings
 from rag.models.local.embedder import LocalEmbedder
 from rag.prompting import Prompts
-from rag.retrieval import Retriever
+from rag.retrieval import RetrievalSettings, Retriever
 from rag.routing import Base, Router, Routes
 from rag.support import SentenceSimilarity, Support
 from rag.types import Place, Thread
@@ -281,7 +281,10 @@ def main() -> None:
     parser.add_argument("--sizes", default="10000,100000")
     parser.add_argument("--cache", help="where passages, vectors and indexes are kept")
     parser.add_argument("--random-vectors", action="store_true", help="embed nothing: random vectors for the dense list")
-    parser.add_argument("--k", type=int, default=4, help="passages that LangChain retrieves; 4 is its default")
+    k = RetrievalSettings().k
+    parser.add_argument(
+        "--k", type=int, default=k, help=f"passages that LangChain retrieves: {k}, as Footnote; 4 is its own default"
+    )
     parser.add_argument("--model", action="store_true", help="the writer counts as a language model: the whole prompt is made")
     parser.add_argument("--profile", help="a file for cProfile's figures of Footnote's turns")
     arguments = parser.parse_args()
