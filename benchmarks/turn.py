@@ -6,7 +6,8 @@ Rounds of both alternate, so that whatever else the machine does hits both, and 
 before, as people do: what is asked again finds what it needs in the processor's caches. Footnote's side is whole: recall,
 condensing by rule, hybrid search, fusion, selection, expansion, prompt, citing, and question, answer and trace kept in SQLite.
 LangChain's keeps nothing. Both give the writer eight passages; LangChain by itself would take four (`--k 4`). Models are instant
-on both sides: vectors made before, a writer that answers from the passages. Neither side has a reranker; Footnote's is measured with an instant one as well, which twenty passages are read for.
+on both sides: vectors made before, a writer that answers from the passages. Neither side has a reranker; Footnote's is measured
+with an instant one as well, which twenty passages are read for.
 """
 
 from __future__ import annotations
