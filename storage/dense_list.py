@@ -79,14 +79,14 @@ class DenseList:
     def best(self, vector: NDArray[np.float32], limit: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The rows of the best cosines, best first, equal ones in order of their rows; and their cosines."""
         rows = self._near(vector, limit)
-        cosines = self.cosines(vector, rows)
+        every = len(rows) == len(self._vectors)  # in their order
+        cosines = _products(self._vectors, vector) if every else self.cosines(vector, rows)
         first = foremost(cosines, limit)
         return rows[first], cosines[first]
 
     def cosines(self, vector: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Exact, and worked out row by row, so that equal vectors have equal ones wherever they lie."""
-        vectors = self._vectors if len(rows) == len(self._vectors) else self._vectors.take(rows, axis=0)
-        return np.asarray(np.vecdot(vectors, vector))
+        """Exact."""
+        return _products(self._vectors.take(rows, axis=0), vector)
 
     def _near(self, vector: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         """The rows, ascending, of the vectors that are worth an exact look."""
@@ -94,6 +94,11 @@ class DenseList:
         if self._codes is None or many >= len(self._filled):
             return self._filled
         return self._filled[self._codes.near(vector, many)]
+
+
+def _products(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Worked out row by row, so that equal vectors have equal ones wherever they lie."""
+    return np.asarray(np.vecdot(vectors, vector))
 
 
 def foremost(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:

@@ -198,3 +198,14 @@ def test_the_same_vectors_get_the_same_codes_in_every_process(tmp_path: Path) ->
 def test_who_has_few_vectors_does_not_load_what_makes_codes(tmp_path: Path) -> None:
     with get_context("spawn").Pool(1) as pool:
         assert pool.apply(made, (tmp_path / "few", dense_list.EXACT)) == (b"", False)
+
+
+def test_the_cosines_of_rows_are_theirs_in_whatever_order_they_are_asked_for(tmp_path: Path) -> None:
+    """All rows of a small base in the order of its lexical list."""
+    numbers = np.random.default_rng(1).standard_normal((9, 8)).astype("<f4")
+    vectors = as_bytes(numbers / np.linalg.norm(numbers, axis=1, keepdims=True))
+    held, question = listed(tmp_path, vectors, 8), np.frombuffer(vectors[2], "<f4")
+    rows = np.array([4, 0, 8, 2, 1, 3, 7, 6, 5])
+
+    assert held.cosines(question, rows).tolist() == [held.cosines(question, np.array([row]))[0] for row in rows]
+    assert held.cosines(question, rows).argmax() == 3

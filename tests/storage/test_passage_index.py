@@ -103,6 +103,22 @@ async def test_every_candidate_has_both_raw_scores_whichever_list_it_comes_from(
     assert [each.cosine for each in candidates] == pytest.approx([wanted[1][each.id] for each in candidates], abs=1e-5)
 
 
+async def test_of_a_base_that_both_lists_hold_whole_every_candidate_has_its_own_scores(index: PassageIndex) -> None:
+    """Each passage holds the term, so that the lexical list names all, in an order of its own."""
+    texts = [" ".join(["leave"] * (1 + number % 4) + [f"w{number}"] * (number * 3)) for number in range(8)]
+    documents = [indexed(f"d{number}", text) for number, text in enumerate(texts)]
+    await fill(index, *documents)
+    vector = direction(texts[5])
+
+    candidates = await index.search(BASE, Search(("leave",), vector, limit=40))
+
+    wanted = bm25(everything(documents), ("leave",)), cosines(everything(documents), vector)
+    found = sorted(candidates, key=lambda each: each.lexical_rank)
+    assert [each.id for each in found] != sorted(each.id for each in found)
+    assert [each.bm25 for each in candidates] == pytest.approx([wanted[0][each.id] for each in candidates], rel=1e-4)
+    assert [each.cosine for each in candidates] == pytest.approx([wanted[1][each.id] for each in candidates], abs=1e-5)
+
+
 async def test_a_list_holds_only_what_really_matched(index: PassageIndex) -> None:
     await fill(index, indexed("a", "annual leave", "sick leave", "parking"))
 
