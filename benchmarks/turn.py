@@ -282,9 +282,8 @@ def main() -> None:
     parser.add_argument("--sizes", default="10000,100000")
     parser.add_argument("--cache", help="where passages, vectors and indexes are kept")
     parser.add_argument("--random-vectors", action="store_true", help="embed nothing: random vectors for the dense list")
-    k = RetrievalSettings().k
     parser.add_argument(
-        "--k", type=int, default=k, help=f"passages that LangChain retrieves: {k}, as Footnote; 4 is its own default"
+        "--k", type=int, default=RetrievalSettings().k, help="passages that LangChain retrieves, by default as ours"
     )
     parser.add_argument("--model", action="store_true", help="the writer counts as a language model: the whole prompt is made")
     parser.add_argument("--profile", help="a file for cProfile's figures of Footnote's turns")
