@@ -60,13 +60,6 @@ class _Document:
         return bool(growing)
 
 
-async def expand(index: PassageIndex, matches: Sequence[Match], direction: Direction, size: int) -> list[Match]:
-    """Every match with the neighbours that fit into `size` characters altogether; the best first."""
-    expansion = Expansion(matches, direction, size)
-    await grow(index, expansion)
-    return expansion.matches()
-
-
 async def grow(index: PassageIndex, expansion: Expansion) -> None:
     while wanted := expansion.wanted():
         found = await side_by_side([index.neighbours(base, stretches) for base, stretches in wanted.items()])

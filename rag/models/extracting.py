@@ -75,6 +75,11 @@ class Sentence:
     is_first: bool = False
 
     @property
+    def section(self) -> tuple[int, str]:
+        """The excerpt, and what it stands under there."""
+        return self.n, self.heading
+
+    @property
     def is_open(self) -> bool:
         """Whether it only leads in to what follows it."""
         return self.kind in ("prose", "item") and _LEAD_IN.search(self.text[-20:]) is not None

@@ -45,7 +45,7 @@ def _together(ranked: Sequence[Sentence]) -> list[list[Sentence]]:
     one table; every other sentence alone.
     """
     found: list[list[Sentence]] = []
-    listed = {step: steps[0] for steps in numbered(ranked) if 1 < how_many(steps) < len(steps) for step in steps}
+    listed = {step: steps[0] for steps in numbered(ranked) if _is_procedure(steps) for step in steps}
     for sentence in ranked:
         last = found[-1][-1] if found else None
         if sentence in listed:
@@ -93,7 +93,7 @@ def _written(together: Sequence[Sentence], previous: Sentence | None, longest: i
         return _fenced(first.text) if led else f"{_marked(first.heading, mark)}\n\n{_fenced(first.text)}"
     if first.kind == "row":
         return _table(together, mark, longest)
-    if first.kind == "item" and 1 < how_many(together) < len(together):
+    if first.kind == "item" and _is_procedure(together):
         return _steps(together, mark, longest)
     if not rest:
         return _marked(_BULLET.sub("", _prose(first, longest, previous)), mark)
@@ -112,6 +112,11 @@ def _led(lead: Sentence, rest: Sequence[Sentence], mark: str, longest: int) -> s
         text = _BULLET.sub("", _prose(rest[0], longest))
         return _marked(f"{introduction}{'' if _WIDE.match(introduction[-1]) else ' '}{text}", mark)
     return "\n".join((f"{_marked(introduction, mark)}\n", *(_prose(one, longest) for one in rest)))
+
+
+def _is_procedure(steps: Sequence[Sentence]) -> bool:
+    """Several steps, some with more than one sentence."""
+    return 1 < how_many(steps) < len(steps)
 
 
 def _steps(steps: Sequence[Sentence], mark: str, longest: int) -> str:

@@ -40,14 +40,14 @@ class Spoken:
         self._foreign: set[str] = set()
         if self._names:
             self._read(sentences)
-            read = {(_section(one), one.language) for one in sentences}
+            read = {(one.section, one.language) for one in sentences}
             holding = {language for section, language in read if self._lacking(language, self._sections[section]) < self.names}
             languages = {language for _, language in read} - holding
             self._foreign = {language for language in languages if is_foreign(question, [language])}
 
     def _read(self, sentences: Sequence[Sentence]) -> None:
         for sentence in sentences:
-            key = _section(sentence)
+            key = sentence.section
             if key not in self._sections:
                 self._sections[key] = set(self._outside(sentence))
             self._sections[key].update(sentence.heading_terms, sentence.terms)
@@ -64,7 +64,7 @@ class Spoken:
         """
         if not self._names or (own < _SHARED and sentence.language in self._foreign):
             return 0
-        key = _section(sentence)
+        key = sentence.section
         if sentence.kind == "row" and (*key, sentence.table) in self._rows:
             return self._lacking(sentence.language, sentence.terms | sentence.heading_terms | self._outside(sentence))
         told = (*key, sentence.language)
@@ -78,10 +78,6 @@ class Spoken:
     def _lacking(self, language: str, there: Collected) -> int:
         foreign = language in self._foreign
         return sum(not (_stands(name, language, there) or (foreign and _begins(name, there))) for name in self._names)
-
-
-def _section(sentence: Sentence) -> tuple[int, str]:
-    return sentence.n, sentence.heading
 
 
 def _begins(name: str, there: Collected) -> bool:

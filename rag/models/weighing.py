@@ -148,16 +148,12 @@ def wants_steps(prompt: Prompt) -> bool:
 
 def steps_first(scored: Sequence[Scored]) -> list[Scored]:
     """Of what stands under headings that ask the same, the steps, and what leads to them."""
-    stepped = {_section(one.sentence) for one in scored if one.same and number_of(one.sentence) is not None}
+    stepped = {one.sentence.section for one in scored if one.same and number_of(one.sentence) is not None}
     return [one._replace(score=one.score + _STEPS) if _is_step(one.sentence, stepped) else one for one in scored]
 
 
 def _is_step(sentence: Sentence, stepped: AbstractSet[tuple[int, str]]) -> bool:
-    return _section(sentence) in stepped and (sentence.kind in ("item", "code") or sentence.is_open)
-
-
-def _section(sentence: Sentence) -> tuple[int, str]:
-    return sentence.n, sentence.heading
+    return sentence.section in stepped and (sentence.kind in ("item", "code") or sentence.is_open)
 
 
 def _around(asked: _Asked, sentence: Sentence, said: AbstractSet[str]) -> _Around:

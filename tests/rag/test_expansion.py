@@ -1,10 +1,11 @@
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag.expansion import Direction, expand, joined_text
+from rag.expansion import Direction, Expansion, grow, joined_text
 from rag.types import Indexed, Match, Passage
 from tests.fakes.indexes import MemoryIndex
 
@@ -29,6 +30,12 @@ def hit(passage: Passage, score: float = 1.0) -> Match:
 
 def index_of(*passages: Passage) -> MemoryIndex:
     return MemoryIndex(*map(Indexed, passages))
+
+
+async def expand(index: MemoryIndex, matches: Sequence[Match], direction: Direction, size: int) -> list[Match]:
+    expansion = Expansion(matches, direction, size)
+    await grow(index, expansion)
+    return expansion.matches()
 
 
 async def grown(passages: list[Passage], at: int, direction: Direction, size: int) -> list[str]:
